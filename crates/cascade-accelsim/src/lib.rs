@@ -1,0 +1,7 @@
+//! Accel-Sim's files, both ways: run logs, kernel traces, kernel lists, launch statistics and
+//! configurations, plus a post-processor and a small synthesiser of traces.
+//!
+//! Nothing here opens a file, reads a clock or starts a thread: callers hand in `Read`/`Write` values and
+//! get back what could be understood together with positioned errors.
+
+pub mod trace;

@@ -1,0 +1,5 @@
+//! Kernel traces: headers, thread blocks, warps and instructions.
+
+mod types;
+
+pub use types::*;
