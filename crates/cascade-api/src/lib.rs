@@ -1,1 +1,29 @@
-//! x
+//! Every type on Cascade's wire: ids, states and their transitions, requests, answers, events and errors.
+//!
+//! No behaviour lives here beyond validation and state transitions, so the server, the command line, the
+//! worker and the browser all agree on what a message means. The crate does no IO, reads no clock and
+//! compiles for `wasm32-unknown-unknown`.
+
+mod call;
+mod error;
+mod event;
+mod gpu;
+mod id;
+pub mod limits;
+mod results;
+mod run;
+mod state;
+mod time;
+mod trace;
+pub mod validate;
+
+pub use call::*;
+pub use error::*;
+pub use event::*;
+pub use gpu::*;
+pub use id::*;
+pub use results::*;
+pub use run::*;
+pub use state::*;
+pub use time::*;
+pub use trace::*;
