@@ -1,1 +1,1 @@
-//! x
+//! The WASM entry point.

@@ -23,7 +23,9 @@ impl Dim3 {
 
     /// `x * y * z`, which fits because each factor has 32 bits and CUDA's limits are far below.
     pub const fn count(self) -> u64 {
-        (self.x as u64).saturating_mul(self.y as u64).saturating_mul(self.z as u64)
+        (self.x as u64)
+            .saturating_mul(self.y as u64)
+            .saturating_mul(self.z as u64)
     }
 }
 
@@ -102,7 +104,10 @@ pub struct Regs {
 
 impl Default for Regs {
     fn default() -> Self {
-        Self { len: 0, regs: [Reg::R(255); MAX_REGS] }
+        Self {
+            len: 0,
+            regs: [Reg::R(255); MAX_REGS],
+        }
     }
 }
 
@@ -110,7 +115,9 @@ impl Regs {
     /// Appends a register; false when the list is full.
     #[must_use]
     pub fn push(&mut self, reg: Reg) -> bool {
-        let Some(slot) = self.regs.get_mut(usize::from(self.len)) else { return false };
+        let Some(slot) = self.regs.get_mut(usize::from(self.len)) else {
+            return false;
+        };
         *slot = reg;
         self.len += 1;
         true
@@ -249,7 +256,10 @@ impl ThreadBlock {
                 }
             }
             AddressMode::List => {
-                let list = self.addresses.get(mem.range.0 as usize..mem.range.1 as usize).unwrap_or(&[]);
+                let list = self
+                    .addresses
+                    .get(mem.range.0 as usize..mem.range.1 as usize)
+                    .unwrap_or(&[]);
                 for (lane, address) in lanes.zip(list) {
                     f(lane, *address);
                 }
@@ -295,6 +305,9 @@ impl OpcodeTable {
 
     /// Ids and texts in order of first appearance.
     pub fn iter(&self) -> impl Iterator<Item = (OpcodeId, &str)> {
-        self.names.iter().enumerate().filter_map(|(i, name)| Some((OpcodeId(u16::try_from(i).ok()?), &**name)))
+        self.names
+            .iter()
+            .enumerate()
+            .filter_map(|(i, name)| Some((OpcodeId(u16::try_from(i).ok()?), &**name)))
     }
 }

@@ -1,0 +1,51 @@
+//! Where pages get their data: the server's own services while rendering, the REST API in the browser.
+//!
+//! Both sides answer the same calls with the same types, so a page is written once.
+
+use cascade_api::{ErrorBody, Health};
+
+/// Why a call failed, as the API says it.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, thiserror::Error)]
+#[error("{body}")]
+pub struct DataError {
+    /// HTTP status; 0 when the server could not be reached.
+    pub status: u16,
+    /// The answer's body.
+    pub body: ErrorBody,
+}
+
+impl DataError {
+    /// A failure told in one sentence.
+    pub fn text(status: u16, detail: impl Into<String>) -> Self {
+        Self {
+            status,
+            body: ErrorBody::text(detail),
+        }
+    }
+}
+
+/// What the server gives to pages while it renders them; provided as `Arc<dyn Backend>` in the context.
+#[cfg(feature = "ssr")]
+#[async_trait::async_trait]
+pub trait Backend: Send + Sync + 'static {
+    /// `GET /api/health`.
+    async fn health(&self) -> Result<Health, DataError>;
+    /// `GET /api/traces`.
+    async fn traces(&self) -> Result<Vec<cascade_api::TraceSummary>, DataError>;
+    /// `GET /api/traces/{id}`.
+    async fn trace(&self, id: cascade_api::TraceId) -> Result<cascade_api::TraceDetail, DataError>;
+    /// `GET /api/gpu-configs`.
+    async fn gpu_configs(&self) -> Result<Vec<cascade_api::GpuConfig>, DataError>;
+    /// `GET /api/runs`.
+    async fn runs(&self) -> Result<Vec<cascade_api::RunSummary>, DataError>;
+    /// `GET /api/runs/{id}`.
+    async fn run(&self, id: cascade_api::RunId) -> Result<cascade_api::RunDetail, DataError>;
+    /// `GET /api/runs/{id}/kernels`.
+    async fn run_kernels(&self, id: cascade_api::RunId) -> Result<Vec<cascade_api::KernelStat>, DataError>;
+    /// `GET /api/runs/{id}/comparison`.
+    async fn comparison(&self, id: cascade_api::RunId) -> Result<cascade_api::Comparison, DataError>;
+    /// `GET /api/runs/{id}/files`.
+    async fn run_files(&self, id: cascade_api::RunId) -> Result<Vec<cascade_api::RunFile>, DataError>;
+    /// `GET /api/sims/{id}/results`, kernels without their `stats`.
+    async fn sim(&self, id: cascade_api::SimId) -> Result<cascade_api::SimSummary, DataError>;
+}

@@ -1,0 +1,3 @@
+//! The `cascade` binary.
+
+fn main() {}
