@@ -4,4 +4,5 @@
 //! Nothing here opens a file, reads a clock or starts a thread: callers hand in `Read`/`Write` values and
 //! get back what could be understood together with positioned errors.
 
+pub mod list;
 pub mod trace;

@@ -293,6 +293,11 @@ impl OpcodeTable {
         self.names.get(usize::from(id.0)).map_or("", |name| name)
     }
 
+    /// Whether the opcode is one of the tracer's replay markers, which no GPU executes.
+    pub fn is_pseudo(&self, id: OpcodeId) -> bool {
+        matches!(self.name(id), "REPLAY_START" | "REPLAY_END")
+    }
+
     /// Number of different opcodes.
     pub fn len(&self) -> usize {
         self.names.len()

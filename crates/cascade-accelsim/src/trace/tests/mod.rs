@@ -1,0 +1,4 @@
+//! Tests of the trace readers.
+
+mod goldens;
+mod irregular;
