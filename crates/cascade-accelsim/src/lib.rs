@@ -5,4 +5,5 @@
 //! get back what could be understood together with positioned errors.
 
 pub mod list;
+pub mod log;
 pub mod trace;
