@@ -14,8 +14,8 @@ pub(crate) enum Event {
     Block(Dim3),
     /// The cluster facts known so far (given again with each of their lines).
     Cluster(Cluster),
-    /// A warp starts and its `insts` count is known.
-    Warp(u32),
+    /// A warp starts; its index and the number of instructions announced.
+    Warp(u32, u64),
     /// An instruction of the current warp.
     Instr,
     /// The block is complete.
@@ -92,7 +92,7 @@ impl Body {
                     return Err(TraceErrorKind::WarpTooLong(count));
                 }
                 (self.place, self.warp, self.expected, self.found) = (Place::Block, warp, count, 0);
-                Ok(Event::Warp(warp))
+                Ok(Event::Warp(warp, count))
             }
             _ => Err(TraceErrorKind::UnexpectedLine(quote(line))),
         }

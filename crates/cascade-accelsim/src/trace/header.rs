@@ -1,5 +1,8 @@
 //! The `-key = value` lines at the start of a trace.
 
+use std::io::BufRead;
+
+use super::lines::Lines;
 use super::token::{dec, hex, trim};
 use super::{Dim3, KernelHeader, MAX_HEADER_BYTES, TraceErrorKind};
 
@@ -115,4 +118,39 @@ pub(crate) fn dim3(value: &[u8]) -> Option<Dim3> {
     let mut next = || parts.next().flatten().and_then(|n| u32::try_from(n).ok());
     let dim = Dim3::new(next()?, next()?, next()?);
     parts.next().is_none().then_some(dim)
+}
+
+/// Reads header lines up to the body; gives the header and its text up to the `#traces format` line, blank
+/// lines in it kept, without carriage returns.
+pub(crate) fn read_header<R: BufRead>(
+    lines: &mut Lines<R>,
+) -> Result<(KernelHeader, Vec<u8>), TraceErrorKind> {
+    let mut builder = HeaderBuilder::default();
+    let mut text = Vec::new();
+    while let Some(line) = lines.next()? {
+        let step = builder.line(line)?;
+        if step == Step::Body {
+            lines.unread();
+            break;
+        }
+        text.extend_from_slice(line);
+        text.push(b'\n');
+        if step == Step::End {
+            break;
+        }
+    }
+    Ok((builder.finish()?, text))
+}
+
+/// The header in `text`, which holds nothing else.
+#[cfg(feature = "compression")]
+pub(crate) fn parse_header(text: &[u8]) -> Result<(KernelHeader, Vec<u8>), TraceErrorKind> {
+    let mut lines = Lines::new(text);
+    let header = read_header(&mut lines)?;
+    while let Some(line) = lines.next()? {
+        if !trim(line).is_empty() {
+            return Err(TraceErrorKind::UnexpectedLine(super::error::quote(line)));
+        }
+    }
+    Ok(header)
 }

@@ -2,17 +2,29 @@
 
 mod body;
 pub(crate) mod error;
+mod format;
 mod header;
 mod instr;
 pub(crate) mod lines;
+mod open;
+mod raw;
+mod sink;
 mod text;
 pub(crate) mod token;
+#[cfg(feature = "compression")]
+pub mod tracez;
 mod types;
 
 #[cfg(test)]
 mod tests;
 
 pub use error::{TraceError, TraceErrorKind};
+pub use format::TraceFormat;
+pub use open::open;
+#[cfg(feature = "compression")]
+pub use open::xz_reader;
+pub use raw::{RawLine, RawReader};
+pub use sink::{BlockSink, TextWriter};
 pub use text::TraceReader;
 pub use types::*;
 
@@ -36,6 +48,9 @@ pub trait BlockSource {
     /// The kernel's header.
     fn header(&self) -> &KernelHeader;
 
+    /// The header's lines up to and with `#traces format`, as a writer repeats them.
+    fn header_text(&self) -> &[u8];
+
     /// The opcodes of the instructions given so far.
     fn opcodes(&self) -> &OpcodeTable;
 
@@ -44,4 +59,10 @@ pub trait BlockSource {
     /// # Errors
     /// When the trace is damaged or reading fails. The content of `block` is then unspecified.
     fn next_block(&mut self, block: &mut ThreadBlock) -> Result<bool, TraceError>;
+
+    /// Gives the next thread block to `sink` as lines, unparsed; false at the end of the trace.
+    ///
+    /// # Errors
+    /// When the trace is damaged, reading fails or the sink fails.
+    fn copy_block(&mut self, sink: &mut dyn BlockSink) -> Result<bool, TraceError>;
 }

@@ -3,12 +3,12 @@
 use std::io::BufRead;
 
 use super::body::{Body, Event};
-use super::header::{HeaderBuilder, Step};
+use super::header::read_header;
 use super::instr::{Columns, InstrParser};
 use super::lines::Lines;
 use super::{
-    BlockSource, Instr, KernelHeader, MAX_INSTRS_PER_BLOCK, OpcodeTable, ThreadBlock, TraceError,
-    TraceErrorKind, Warp,
+    BlockSink, BlockSource, Cluster, Dim3, Instr, KernelHeader, MAX_INSTRS_PER_BLOCK, OpcodeTable,
+    ThreadBlock, TraceError, TraceErrorKind, Warp,
 };
 
 /// Streams a processed text trace, one thread block at a time.
@@ -16,6 +16,7 @@ use super::{
 pub struct TraceReader<R> {
     name: String,
     header: KernelHeader,
+    header_text: Vec<u8>,
     lines: Lines<R>,
     assembler: Assembler,
 }
@@ -28,11 +29,12 @@ impl<R: BufRead> TraceReader<R> {
     pub fn open(reader: R, source_name: &str) -> Result<Self, TraceError> {
         let mut lines = Lines::new(reader);
         match read_header(&mut lines) {
-            Ok(header) => {
+            Ok((header, header_text)) => {
                 let assembler = Assembler::new(&header);
                 Ok(Self {
                     name: source_name.into(),
                     header,
+                    header_text,
                     lines,
                     assembler,
                 })
@@ -44,24 +46,6 @@ impl<R: BufRead> TraceReader<R> {
             }),
         }
     }
-
-    fn block(&mut self, block: &mut ThreadBlock) -> Result<bool, TraceErrorKind> {
-        self.assembler.begin(block);
-        let mut body = Body::default();
-        loop {
-            let Some(line) = self.lines.next()? else {
-                return body.end().map(|()| false);
-            };
-            match body.line(line)? {
-                Event::None => {}
-                Event::Block(id) => block.id = id,
-                Event::Cluster(cluster) => block.cluster = Some(cluster),
-                Event::Warp(id) => self.assembler.warp(block, id),
-                Event::Instr => self.assembler.instr(block, line)?,
-                Event::EndBlock => return Ok(true),
-            }
-        }
-    }
 }
 
 impl<R: BufRead> BlockSource for TraceReader<R> {
@@ -69,12 +53,26 @@ impl<R: BufRead> BlockSource for TraceReader<R> {
         &self.header
     }
 
+    fn header_text(&self) -> &[u8] {
+        &self.header_text
+    }
+
     fn opcodes(&self) -> &OpcodeTable {
         &self.assembler.parser.opcodes
     }
 
     fn next_block(&mut self, block: &mut ThreadBlock) -> Result<bool, TraceError> {
-        self.block(block).map_err(|kind| TraceError {
+        let result = walk(&mut self.lines, &mut self.assembler.fill(block));
+        result.map_err(|kind| TraceError {
+            file: self.name.clone(),
+            line: self.lines.number(),
+            kind,
+        })
+    }
+
+    fn copy_block(&mut self, sink: &mut dyn BlockSink) -> Result<bool, TraceError> {
+        let result = walk(&mut self.lines, sink);
+        result.map_err(|kind| TraceError {
             file: self.name.clone(),
             line: self.lines.number(),
             kind,
@@ -82,20 +80,32 @@ impl<R: BufRead> BlockSource for TraceReader<R> {
     }
 }
 
-/// Reads header lines up to the body.
-pub(crate) fn read_header<R: BufRead>(lines: &mut Lines<R>) -> Result<KernelHeader, TraceErrorKind> {
-    let mut builder = HeaderBuilder::default();
-    while let Some(line) = lines.next()? {
-        match builder.line(line)? {
-            Step::More => {}
-            Step::End => break,
-            Step::Body => {
-                lines.unread();
-                break;
-            }
+/// Gives one block of the body to `sink`; false at the end of the file.
+fn walk<R: BufRead, S: BlockSink + ?Sized>(
+    lines: &mut Lines<R>,
+    sink: &mut S,
+) -> Result<bool, TraceErrorKind> {
+    let mut body = Body::default();
+    let (mut id, mut cluster, mut begun) = (Dim3::default(), None, false);
+    loop {
+        let Some(line) = lines.next()? else {
+            return body.end().map(|()| false);
+        };
+        let event = body.line(line)?;
+        // The cluster lines follow the block's, so the block is announced with what comes after them.
+        if !begun && matches!(event, Event::Warp(..) | Event::EndBlock) {
+            sink.begin_block(id, cluster)?;
+            begun = true;
+        }
+        match event {
+            Event::None => {}
+            Event::Block(block) => id = block,
+            Event::Cluster(found) => cluster = Some(found),
+            Event::Warp(warp, insts) => sink.begin_warp(warp, insts)?,
+            Event::Instr => sink.instr(line)?,
+            Event::EndBlock => return sink.end_block().map(|()| true),
         }
     }
-    builder.finish()
 }
 
 /// Builds thread blocks out of instruction lines and reuses their allocations.
@@ -103,7 +113,6 @@ pub(crate) fn read_header<R: BufRead>(lines: &mut Lines<R>) -> Result<KernelHead
 pub(crate) struct Assembler {
     pub(crate) parser: InstrParser,
     spare: Vec<Vec<Instr>>,
-    instrs: usize,
 }
 
 impl Assembler {
@@ -115,36 +124,63 @@ impl Assembler {
         Self {
             parser: InstrParser::new(columns),
             spare: Vec::new(),
-            instrs: 0,
         }
     }
 
-    /// Empties `block` and keeps its instruction lists for the next warps.
-    pub(crate) fn begin(&mut self, block: &mut ThreadBlock) {
+    /// Empties `block`, keeping its instruction lists for the next warps, and makes it the sink.
+    pub(crate) fn fill<'a>(&'a mut self, block: &'a mut ThreadBlock) -> Fill<'a> {
         for mut warp in block.warps.drain(..).rev() {
             warp.instrs.clear();
             self.spare.push(warp.instrs);
         }
         block.clear();
-        self.instrs = 0;
+        Fill {
+            assembler: self,
+            block,
+            instrs: 0,
+        }
+    }
+}
+
+/// A thread block that is being filled.
+pub(crate) struct Fill<'a> {
+    assembler: &'a mut Assembler,
+    block: &'a mut ThreadBlock,
+    instrs: usize,
+}
+
+impl BlockSink for Fill<'_> {
+    fn begin_block(&mut self, id: Dim3, cluster: Option<Cluster>) -> Result<(), TraceErrorKind> {
+        (self.block.id, self.block.cluster) = (id, cluster);
+        Ok(())
     }
 
-    pub(crate) fn warp(&mut self, block: &mut ThreadBlock, id: u32) {
-        block.warps.push(Warp {
+    fn begin_warp(&mut self, id: u32, _insts: u64) -> Result<(), TraceErrorKind> {
+        self.block.warps.push(Warp {
             id,
-            instrs: self.spare.pop().unwrap_or_default(),
+            instrs: self.assembler.spare.pop().unwrap_or_default(),
         });
+        Ok(())
     }
 
-    pub(crate) fn instr(&mut self, block: &mut ThreadBlock, line: &[u8]) -> Result<(), TraceErrorKind> {
+    #[inline]
+    fn instr(&mut self, line: &[u8]) -> Result<(), TraceErrorKind> {
         self.instrs += 1;
         if self.instrs > MAX_INSTRS_PER_BLOCK {
             return Err(TraceErrorKind::BlockTooLong);
         }
-        let instr = self.parser.parse(line, &mut block.addresses)?;
-        if let Some(warp) = block.warps.last_mut() {
+        let instr = self.assembler.parser.parse(line, &mut self.block.addresses)?;
+        if let Some(warp) = self.block.warps.last_mut() {
             warp.instrs.push(instr);
         }
+        Ok(())
+    }
+
+    fn end_block(&mut self) -> Result<(), TraceErrorKind> {
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), TraceErrorKind> {
         Ok(())
     }
 }
