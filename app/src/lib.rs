@@ -1,3 +1,51 @@
 //! Cascade's pages and components, rendered on the server and hydrated in the browser.
+//!
+//! The server gives [`data::Backend`] to the pages while it renders them and mounts [`shell`] around them; the
+//! browser calls the REST API instead. `ssr` and `hydrate` are never on together.
+#![recursion_limit = "256"]
+#![expect(
+    unreachable_pub,
+    reason = "Leptos's component macro makes public items, in private modules too"
+)]
 
+mod clock;
 pub mod data;
+mod layout;
+mod pages;
+#[cfg(feature = "ssr")]
+mod shell;
+mod site;
+pub mod ui;
+
+use leptos::prelude::*;
+use leptos_meta::{Title, provide_meta_context};
+use leptos_router::components::{Route, Router, Routes};
+use leptos_router::{SsrMode, path};
+
+#[cfg(feature = "ssr")]
+pub use shell::shell;
+pub use site::{SITE_META, Site};
+
+use layout::{Footer, TopBar};
+use pages::NotFound;
+
+/// The whole application.
+#[component]
+pub fn App() -> impl IntoView {
+    provide_meta_context();
+    provide_context(site::initial_site());
+    clock::provide();
+    view! {
+        <Title formatter=|title: String| format!("{title} · Cascade") text="Cascade" />
+        <Router>
+            <a class="skip-link" href="#main">"Skip to content"</a>
+            <TopBar />
+            <main id="main" tabindex="-1">
+                <Routes fallback=|| view! { <NotFound /> }>
+                    <Route path=path!("/") view=pages::Home ssr=SsrMode::Async />
+                </Routes>
+            </main>
+            <Footer />
+        </Router>
+    }
+}

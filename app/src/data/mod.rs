@@ -2,7 +2,13 @@
 //!
 //! Both sides answer the same calls with the same types, so a page is written once.
 
+#[cfg(feature = "hydrate")]
+mod browser;
+mod calls;
+
 use cascade_api::{ErrorBody, Health};
+
+pub use calls::*;
 
 /// Why a call failed, as the API says it.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, thiserror::Error)]
@@ -25,6 +31,8 @@ impl DataError {
 }
 
 /// What the server gives to pages while it renders them; provided as `Arc<dyn Backend>` in the context.
+///
+/// A trait, so that the pages do not know the server's state and tests can stand in for it.
 #[cfg(feature = "ssr")]
 #[async_trait::async_trait]
 pub trait Backend: Send + Sync + 'static {

@@ -1,0 +1,128 @@
+//! The calls pages make. Under `ssr` they ask the [`super::Backend`]; in the browser they ask the REST API.
+
+use cascade_api::{
+    Comparison, GpuConfig, Health, KernelStat, RunCreate, RunDetail, RunFile, RunId, RunSummary, TraceDetail,
+    TraceId, TraceSummary,
+};
+
+use super::DataError;
+#[cfg(all(feature = "hydrate", not(feature = "ssr")))]
+use super::browser;
+
+/// What the server lent to this page.
+#[cfg(feature = "ssr")]
+fn backend() -> Result<std::sync::Arc<dyn super::Backend>, DataError> {
+    leptos::prelude::use_context()
+        .ok_or_else(|| DataError::text(500, "the page was rendered without its data source"))
+}
+
+/// The answer of a build that is neither for the server nor for the browser.
+#[cfg(not(any(feature = "ssr", feature = "hydrate")))]
+fn nowhere<T>() -> Result<T, DataError> {
+    Err(DataError::text(0, "built without `ssr` and without `hydrate`"))
+}
+
+macro_rules! fetch {
+    ($(#[$doc:meta])* $name:ident($($arg:ident: $ty:ty),*) -> $out:ty, $path:expr) => {
+        $(#[$doc])*
+        ///
+        /// # Errors
+        /// What the API would answer; status 0 when the server could not be reached.
+        pub async fn $name($($arg: $ty),*) -> Result<$out, DataError> {
+            #[cfg(feature = "ssr")]
+            return backend()?.$name($($arg),*).await;
+            #[cfg(all(feature = "hydrate", not(feature = "ssr")))]
+            return browser::get(&$path).await;
+            #[cfg(not(any(feature = "ssr", feature = "hydrate")))]
+            { $(let _: $ty = $arg;)* nowhere() }
+        }
+    };
+}
+
+fetch!(
+    /// The app itself.
+    health() -> Health, "/api/health"
+);
+fetch!(
+    /// Every trace, newest first.
+    traces() -> Vec<TraceSummary>, "/api/traces"
+);
+fetch!(
+    /// One trace with its kernels.
+    trace(id: TraceId) -> TraceDetail, format!("/api/traces/{}", segment(id.as_str()))
+);
+fetch!(
+    /// The GPUs a run can simulate.
+    gpu_configs() -> Vec<GpuConfig>, "/api/gpu-configs"
+);
+fetch!(
+    /// Every run, newest first.
+    runs() -> Vec<RunSummary>, "/api/runs"
+);
+fetch!(
+    /// One run with its sims.
+    run(id: RunId) -> RunDetail, format!("/api/runs/{}", segment(id.as_str()))
+);
+fetch!(
+    /// Every finished kernel of a run, `stats` emptied.
+    run_kernels(id: RunId) -> Vec<KernelStat>, format!("/api/runs/{}/kernels", segment(id.as_str()))
+);
+fetch!(
+    /// A run's real against simulated times.
+    comparison(id: RunId) -> Comparison, format!("/api/runs/{}/comparison", segment(id.as_str()))
+);
+fetch!(
+    /// The output files of a run's sims.
+    run_files(id: RunId) -> Vec<RunFile>, format!("/api/runs/{}/files", segment(id.as_str()))
+);
+
+macro_rules! change {
+    ($(#[$doc:meta])* $name:ident($($arg:ident: $ty:ty),*) -> $out:ty, $path:expr, $body:expr) => {
+        $(#[$doc])*
+        ///
+        /// # Errors
+        /// What the API answered; status 0 when the server could not be reached or there is no browser.
+        pub async fn $name($($arg: $ty),*) -> Result<$out, DataError> {
+            #[cfg(feature = "hydrate")]
+            return super::browser::post(&$path, &$body).await;
+            #[cfg(not(feature = "hydrate"))]
+            { $(let _: $ty = $arg;)* Err(DataError::text(0, "only a browser makes changes from a page")) }
+        }
+    };
+}
+
+change!(
+    /// Creates a run and launches its sims.
+    create_run(body: RunCreate) -> RunDetail, "/api/runs", body
+);
+change!(
+    /// Cancels every sim of a run that has not finished.
+    cancel_run(id: RunId) -> RunDetail, format!("/api/runs/{}/cancel", segment(id.as_str())), ()
+);
+
+/// `text` as one segment of an address: everything but unreserved characters is percent-encoded
+/// (RFC 3986 §2.3).
+pub fn segment(text: &str) -> String {
+    use std::fmt::Write;
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
+            out.push(char::from(byte));
+        } else {
+            // Writing to a `String` cannot fail.
+            _ = write!(out, "%{byte:02X}");
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::segment;
+
+    #[test]
+    fn an_id_stays_one_segment_of_the_address() {
+        assert_eq!(segment("run-9f56e171af08"), "run-9f56e171af08");
+        assert_eq!(segment("a/b ?ü"), "a%2Fb%20%3F%C3%BC");
+    }
+}
