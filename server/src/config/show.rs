@@ -1,0 +1,47 @@
+//! The settings in force, as `cascade serve --print-config` shows them.
+
+use std::fmt::{Display, Formatter, Result};
+
+use super::Settings;
+
+impl Display for Settings {
+    /// One `CASCADE_NAME=value` a line, secrets masked, unset values left empty.
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let text = |value: &Option<String>| value.clone().unwrap_or_default();
+        let token = self.token.as_ref().map(|_| "***".to_owned());
+        let lines: [(&str, String); 25] = [
+            ("HOST", self.host.to_string()),
+            ("PORT", self.port.to_string()),
+            ("S3_PORT", self.s3_port.to_string()),
+            ("SIMS", self.sims.to_string()),
+            ("TOKEN", text(&token)),
+            ("NO_AUTH", self.token.is_none().to_string()),
+            ("ACCELSIM_DIR", self.accelsim_dir.display().to_string()),
+            ("OPENAI_WAIT_S", self.openai_wait.as_secs_f64().to_string()),
+            ("S3_BUCKET", self.s3_bucket.clone()),
+            ("S3_PREFIX", self.s3_prefix.clone()),
+            ("S3_ANONYMOUS", self.s3_anonymous.to_string()),
+            ("RUN_S3", self.run_s3.to_string()),
+            ("S3_PUBLIC_URL", text(&self.s3_public_url)),
+            ("DATA_DIR", self.data_dir.display().to_string()),
+            ("SITE_DIR", self.site_dir.display().to_string()),
+            ("SIM_CMD", text(&self.sim_cmd)),
+            ("ENGINE", self.engine.to_string()),
+            ("POSTPROCESS_CMD", text(&self.postprocess_cmd)),
+            (
+                "HEARTBEAT_TIMEOUT_S",
+                self.heartbeat_timeout.as_secs_f64().to_string(),
+            ),
+            ("WORKSPACE", text(&self.workspace)),
+            ("SAMPLES", self.samples.to_string()),
+            ("PUBLIC_URL", text(&self.public_url)),
+            ("OPEN_METRICS", self.open_metrics.to_string()),
+            ("LOG_FORMAT", self.log_format.to_string()),
+            ("LOG", self.log_filter.clone()),
+        ];
+        for (name, value) in lines {
+            writeln!(f, "CASCADE_{name}={value}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,82 @@
+use std::time::Duration;
+
+use clap::Parser;
+
+use super::{ConfigError, ServeArgs, Settings};
+
+#[derive(Parser)]
+struct Cli {
+    #[command(flatten)]
+    serve: ServeArgs,
+}
+
+fn settings(flags: &[&str]) -> Result<Settings, ConfigError> {
+    let argv = std::iter::once(&"serve").chain(flags);
+    Cli::try_parse_from(argv).unwrap().serve.resolve()
+}
+
+#[test]
+fn a_token_is_all_that_must_be_given() {
+    let s = settings(&["--token", "t0ken"]).unwrap();
+    assert_eq!(
+        (s.host.to_string().as_str(), s.port, s.s3_port),
+        ("0.0.0.0", 8000, 9000)
+    );
+    assert_eq!(s.heartbeat_timeout, Duration::from_secs(60));
+    assert!(s.traces_dir().ends_with("s3/cascade/accelsim-traces"));
+}
+
+#[test]
+fn an_empty_text_counts_as_unset() {
+    let s = settings(&[
+        "--token",
+        " t0ken\n",
+        "--port",
+        "",
+        "--sim-cmd",
+        " ",
+        "--samples",
+        "",
+    ])
+    .unwrap();
+    assert_eq!((s.port, s.sim_cmd, s.samples), (8000, None, true));
+    assert_eq!(s.token.unwrap().expose(), "t0ken");
+    assert_eq!(settings(&["--token", ""]).unwrap_err(), ConfigError::NoToken);
+}
+
+#[test]
+fn what_would_be_open_or_cannot_work_is_refused() {
+    let refused = |flags: &[&str]| settings(flags).unwrap_err();
+    assert_eq!(refused(&[]), ConfigError::NoToken);
+    assert_eq!(refused(&["--token", "a b"]), ConfigError::BadToken);
+    assert!(matches!(
+        refused(&["--no-auth", "--host", "0.0.0.0"]),
+        ConfigError::OpenToAll(_)
+    ));
+    assert_eq!(
+        refused(&["--token", "t", "--port", "9000"]),
+        ConfigError::SamePort(9000)
+    );
+    assert!(matches!(
+        refused(&["--token", "t", "--heartbeat-timeout-s", "0"]),
+        ConfigError::Range { .. }
+    ));
+    assert!(matches!(
+        refused(&["--token", "t", "--public-url", "host:1"]),
+        ConfigError::Url { .. }
+    ));
+}
+
+#[test]
+fn without_a_token_only_this_machine_is_served() {
+    let s = settings(&["--no-auth"]).unwrap();
+    assert!(s.token.is_none() && s.host.is_loopback());
+}
+
+#[test]
+fn the_token_is_never_shown() {
+    let s = settings(&["--token", "s3cret"]).unwrap();
+    let shown = format!("{s}{s:?}");
+    assert!(!shown.contains("s3cret"));
+    assert!(shown.contains("CASCADE_TOKEN=***\n") && shown.contains("CASCADE_PORT=8000\n"));
+}

@@ -1,0 +1,118 @@
+//! Runs.
+
+use std::collections::BTreeMap;
+
+use cascade_api::{
+    Engine, GpuName, RunEntry, RunId, RunSummary, SimState, Timestamp, TraceId, run_state, sim_counts,
+};
+
+use super::text::{from_json, to_json, word};
+use super::{Db, DbResult, SimRecord, Tx};
+
+/// A run that is about to be stored, with its sims in the order in which they launch.
+#[derive(Clone, Debug)]
+pub struct NewRun {
+    /// Its id.
+    pub id: RunId,
+    /// The trace it simulates.
+    pub trace_id: TraceId,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// What was asked for.
+    pub entries: Vec<RunEntry>,
+    /// Its sims.
+    pub sims: Vec<SimRecord>,
+}
+
+#[derive(sqlx::FromRow)]
+struct RunRow {
+    id: String,
+    trace_id: String,
+    created_at: i64,
+    entries: String,
+    sample: bool,
+    replay: bool,
+}
+
+impl RunRow {
+    fn read(self, states: &[SimState]) -> DbResult<RunSummary> {
+        Ok(RunSummary {
+            id: self.id.into(),
+            trace_id: self.trace_id.into(),
+            created_at: Timestamp::from_micros(self.created_at),
+            state: run_state(states.iter().copied()),
+            entries: from_json("runs.entries", &self.entries)?,
+            sim_counts: sim_counts(states.iter().copied()),
+            sample: self.sample,
+            replay: self.replay,
+        })
+    }
+}
+
+impl Db {
+    /// Every run, newest first.
+    pub async fn runs_list(&self) -> DbResult<Vec<RunSummary>> {
+        // Both reads see the same moment.
+        let mut read = self.readers.begin().await?;
+        let rows: Vec<RunRow> = sqlx::query_as("SELECT * FROM runs ORDER BY created_at DESC, number DESC")
+            .fetch_all(&mut *read)
+            .await?;
+        let sims: Vec<(String, String)> = sqlx::query_as("SELECT run_id, state FROM sims")
+            .fetch_all(&mut *read)
+            .await?;
+        drop(read);
+        let mut states: BTreeMap<String, Vec<SimState>> = BTreeMap::new();
+        for (run, state) in sims {
+            states.entry(run).or_default().push(word("sims.state", &state)?);
+        }
+        rows.into_iter()
+            .map(|row| {
+                let of_run = states.remove(&row.id).unwrap_or_default();
+                row.read(&of_run)
+            })
+            .collect()
+    }
+
+    /// One run and its sims, by GPU and then replica.
+    pub async fn run_get(&self, id: &RunId) -> DbResult<Option<(RunSummary, Vec<SimRecord>)>> {
+        let mut read = self.readers.begin().await?;
+        let row: Option<RunRow> = sqlx::query_as("SELECT * FROM runs WHERE id = ?")
+            .bind(id.as_str())
+            .fetch_optional(&mut *read)
+            .await?;
+        let Some(row) = row else { return Ok(None) };
+        let sims = SimRecord::of_run(&mut read, id).await?;
+        let states: Vec<SimState> = sims.iter().map(|s| s.summary.state).collect();
+        Ok(Some((row.read(&states)?, sims)))
+    }
+
+    /// Which engines made each GPU's numbers in a run.
+    pub async fn run_engines(&self, id: &RunId) -> DbResult<Vec<(GpuName, Engine)>> {
+        let rows: Vec<(String, String)> = sqlx::query_as(
+            "SELECT DISTINCT gpu_config, engine FROM sims WHERE run_id = ? ORDER BY gpu_config, engine",
+        )
+        .bind(id.as_str())
+        .fetch_all(&self.readers)
+        .await?;
+        rows.into_iter()
+            .map(|(gpu, engine)| Ok((gpu.into(), word("sims.engine", &engine)?)))
+            .collect()
+    }
+}
+
+impl Tx {
+    /// Stores a run and every sim of it.
+    pub async fn run_insert(&mut self, run: &NewRun) -> DbResult<()> {
+        sqlx::query("INSERT INTO runs (id, trace_id, created_at, entries) VALUES (?, ?, ?, ?)")
+            .bind(run.id.as_str())
+            .bind(run.trace_id.as_str())
+            .bind(run.created_at.as_micros())
+            .bind(to_json("runs.entries", &run.entries)?)
+            .execute(&mut *self.0)
+            .await?;
+        for sim in &run.sims {
+            self.sim_insert(sim).await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,161 @@
+//! What can go wrong in a request, each with its HTTP status and the sentence the caller reads.
+
+use cascade_api::limits::{FILE_NAME_PATTERN, MAX_FILE_BYTES, MAX_SIM_FILE_BYTES};
+use cascade_api::{Detail, ErrorBody, FieldError, GpuName, RunId, SimId, TraceId, TraceState};
+
+use crate::db::DbError;
+
+/// A failed request.
+///
+/// The first half is the caller's doing and says what to change. The last three are ours: the caller learns
+/// only that something failed, the log learns what.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// No trace has this id.
+    #[error("trace {0} not found")]
+    NoTrace(TraceId),
+    /// No run has this id.
+    #[error("run {0} not found")]
+    NoRun(RunId),
+    /// No sim has this id.
+    #[error("sim {0} not found")]
+    NoSim(SimId),
+    /// The sim has no file of this name.
+    #[error("sim {sim} has no file '{name}'")]
+    NoFile {
+        /// The sim.
+        sim: SimId,
+        /// The name asked for.
+        name: String,
+    },
+    /// No route serves this path.
+    #[error("Not Found")]
+    NoRoute,
+    /// The path does not take this method.
+    #[error("Method Not Allowed")]
+    BadMethod,
+    /// No token, or not ours.
+    #[error("missing or wrong token")]
+    Unauthorized,
+    /// A session cookie came with a request from another site.
+    #[error("this request came from another site")]
+    CrossSite,
+    /// The trace cannot be simulated yet, or never.
+    #[error("trace {id} is {state}, not ready")]
+    TraceNotReady {
+        /// The trace.
+        id: TraceId,
+        /// Where it is.
+        state: TraceState,
+    },
+    /// The trace is bundled and has no instructions.
+    #[error("trace {0} is a sample without instruction traces, so it can't be simulated")]
+    SampleTrace(TraceId),
+    /// No GPU config has this name.
+    #[error("unknown gpu_config '{0}'")]
+    UnknownGpu(GpuName),
+    /// The GPU's architecture is not the trace's.
+    #[error("{gpu} is {arch} but trace {trace} is {trace_arch}")]
+    WrongArch {
+        /// The GPU.
+        gpu: GpuName,
+        /// Its architecture.
+        arch: String,
+        /// The trace.
+        trace: TraceId,
+        /// The architecture it was captured on.
+        trace_arch: String,
+    },
+    /// A run of more sims than one request may ask for.
+    #[error("a run can have at most {max} sims, not {asked}")]
+    TooManySims {
+        /// Sims asked for.
+        asked: u64,
+        /// The limit.
+        max: u64,
+    },
+    /// A file name that could leave its directory or break a shell.
+    #[error("file name '{0}' must match {FILE_NAME_PATTERN}")]
+    FileName(String),
+    /// One file over its limit.
+    #[error("file is over the {} MiB per-file limit", MAX_FILE_BYTES >> 20)]
+    FileTooBig,
+    /// All files of a sim over their limit.
+    #[error("the sim's files would pass {} MiB in all", MAX_SIM_FILE_BYTES >> 20)]
+    SimFilesTooBig,
+    /// A JSON body over its limit.
+    #[error("body is over the {} MiB limit", .limit >> 20)]
+    BodyTooBig {
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// The body broke off.
+    #[error("the request body could not be read: {0}")]
+    BodyUnread(String),
+    /// The body does not fit its type.
+    #[error("the body does not fit")]
+    Invalid(Vec<FieldError>),
+    /// The database failed.
+    #[error(transparent)]
+    Db(#[from] DbError),
+    /// A file could not be read or written.
+    #[error("{what}")]
+    Io {
+        /// What was being done.
+        what: &'static str,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A task of ours broke off.
+    #[error("a task broke off")]
+    Task(#[from] tokio::task::JoinError),
+}
+
+impl Error {
+    /// The HTTP status.
+    pub fn status(&self) -> u16 {
+        match self {
+            Self::NoTrace(_) | Self::NoRun(_) | Self::NoSim(_) | Self::NoFile { .. } | Self::NoRoute => 404,
+            Self::BadMethod => 405,
+            Self::Unauthorized => 401,
+            Self::CrossSite => 403,
+            Self::TraceNotReady { .. } | Self::SampleTrace(_) => 409,
+            Self::FileTooBig | Self::SimFilesTooBig | Self::BodyTooBig { .. } => 413,
+            Self::UnknownGpu(_)
+            | Self::WrongArch { .. }
+            | Self::TooManySims { .. }
+            | Self::FileName(_)
+            | Self::Invalid(_) => 422,
+            Self::BodyUnread(_) => 400,
+            Self::Db(_) | Self::Io { .. } | Self::Task(_) => 500,
+        }
+    }
+
+    /// The body of the answer. What failed inside is not told to callers.
+    pub fn body(&self) -> ErrorBody {
+        match self {
+            Self::Invalid(fields) => ErrorBody {
+                detail: Detail::Fields(fields.clone()),
+            },
+            _ if self.status() == 500 => ErrorBody::text("Internal Server Error"),
+            _ => ErrorBody::text(self.to_string()),
+        }
+    }
+
+    /// Names what was being done when a file failed; for `map_err`.
+    pub fn io(what: &'static str) -> impl FnOnce(std::io::Error) -> Self {
+        move |source| Self::Io { what, source }
+    }
+
+    /// The error and what caused it, in one line, for the log.
+    pub fn chain(&self) -> String {
+        let mut text = self.to_string();
+        let mut source = std::error::Error::source(self);
+        while let Some(cause) = source {
+            text.push_str(": ");
+            text.push_str(&cause.to_string());
+            source = cause.source();
+        }
+        text
+    }
+}
