@@ -1,0 +1,148 @@
+//! The engine's front door: options, the architecture check and the run over one kernel.
+
+use cascade_accelsim::trace::{BlockSource, KernelHeader, ThreadBlock, TraceError};
+use thiserror::Error;
+
+use crate::estimate::{KernelEstimate, Limit};
+use crate::gpu::GpuModel;
+use crate::l0::KernelPass;
+
+/// How closely a kernel is modelled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Level {
+    /// Analytic bounds in one pass over the trace.
+    #[default]
+    L0,
+}
+
+impl Level {
+    /// The word used in reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::L0 => "L0",
+        }
+    }
+}
+
+/// What a caller may choose.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// How closely to model.
+    pub level: Level,
+    /// Accept a trace of another architecture. Its instructions are then timed as if this GPU ran them,
+    /// which no real GPU does; results are marked.
+    pub allow_other_arch: bool,
+}
+
+/// A trace of one architecture was to run on a GPU of another.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "kernel `{kernel}` was traced for sm_{trace} but {gpu} is sm_{sm}: instructions of one architecture do not run on \
+     another. Simulate it on an sm_{trace} GPU, or trace the workload again on {gpu}'s architecture"
+)]
+pub struct ArchMismatch {
+    /// Kernel name.
+    pub kernel: String,
+    /// Binary version of the trace (0 when its header has none).
+    pub trace: u32,
+    /// Config name of the GPU.
+    pub gpu: String,
+    /// SM number of the GPU.
+    pub sm: u32,
+}
+
+/// Why a kernel could not be simulated.
+#[derive(Debug, Error)]
+pub enum EngineError {
+    /// Wrong architecture.
+    #[error(transparent)]
+    Arch(#[from] ArchMismatch),
+    /// Not one CTA fits on an SM.
+    #[error(
+        "kernel `{kernel}` cannot run on {gpu}: one thread block of {threads} threads, {registers} registers a thread and \
+         {shared} bytes of shared memory exceeds an SM's {limit}. Simulate it on a GPU with larger SMs"
+    )]
+    DoesNotFit {
+        /// Kernel name.
+        kernel: String,
+        /// Config name of the GPU.
+        gpu: String,
+        /// Threads of a block.
+        threads: u64,
+        /// Registers of a thread.
+        registers: u32,
+        /// Shared memory of a block, bytes.
+        shared: u64,
+        /// Which limit it breaks.
+        limit: &'static str,
+    },
+    /// A block names an opcode that the source's table lacks.
+    #[error("kernel `{kernel}`: block {block} refers to opcode {id}, which its opcode table lacks")]
+    Opcode {
+        /// Kernel name.
+        kernel: String,
+        /// The block's coordinates.
+        block: String,
+        /// The opcode id.
+        id: u16,
+    },
+    /// The trace could not be read.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+}
+
+/// The timing engine.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Engine;
+
+impl Engine {
+    /// Whether a kernel's instructions are of the GPU's architecture: its binary version must equal the SM
+    /// number (a cubin of sm_80 runs natively on sm_80 only as far as timing is concerned).
+    ///
+    /// # Errors
+    /// Names both and says what to do.
+    pub fn check(header: &KernelHeader, gpu: &GpuModel) -> Result<(), ArchMismatch> {
+        if header.binary_version == gpu.sm {
+            return Ok(());
+        }
+        Err(ArchMismatch {
+            kernel: header.name.clone(),
+            trace: header.binary_version,
+            gpu: gpu.name.clone(),
+            sm: gpu.sm,
+        })
+    }
+
+    /// Reads a kernel to its end and says how long it takes on `gpu`.
+    ///
+    /// # Errors
+    /// A wrong architecture, a block that does not fit, or the source's own error.
+    pub fn simulate_kernel<S: BlockSource + ?Sized>(
+        source: &mut S,
+        gpu: &GpuModel,
+        options: &Options,
+    ) -> Result<KernelEstimate, EngineError> {
+        let mut pass = KernelPass::new(source.header(), gpu, options)?;
+        let mut block = ThreadBlock::default();
+        while source.next_block(&mut block)? {
+            pass.block(&block, source.opcodes())?;
+        }
+        Ok(pass.finish(source.opcodes()))
+    }
+
+    pub(crate) fn does_not_fit(header: &KernelHeader, gpu: &GpuModel, limit: Limit) -> EngineError {
+        EngineError::DoesNotFit {
+            kernel: header.name.clone(),
+            gpu: gpu.name.clone(),
+            threads: header.block.count(),
+            registers: header.nregs,
+            shared: header.shmem_bytes,
+            limit: match limit {
+                Limit::Warps => "warp slots",
+                Limit::Registers => "registers",
+                Limit::SharedMemory => "shared memory",
+                Limit::Ctas | Limit::Grid => "CTA slots",
+            },
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! One kernel's statistics block.
+
+use std::io::{self, Write};
+
+use super::Totals;
+use crate::estimate::KernelEstimate;
+
+/// Writes the block from `kernel_name` to `gpgpu_silicon_slowdown`.
+pub(super) fn write(
+    out: &mut impl Write,
+    kernel: &KernelEstimate,
+    uid: u64,
+    totals: &Totals,
+    elapsed_s: f64,
+) -> io::Result<()> {
+    let ipc = |insts: u64, cycles: u64| {
+        if cycles == 0 {
+            0.0
+        } else {
+            insts as f64 / cycles as f64
+        }
+    };
+    writeln!(out, "Destroy streams for kernel {uid}: size 0")?;
+    writeln!(out, "kernel_name = {} ", kernel.name)?;
+    writeln!(out, "kernel_launch_uid = {uid} ")?;
+    writeln!(out, "kernel_stream_id = {}", kernel.stream_id)?;
+    writeln!(out, "gpu_sim_cycle = {}", kernel.cycles)?;
+    writeln!(out, "gpu_sim_insn = {}", kernel.thread_insts)?;
+    writeln!(out, "gpu_ipc = {:12.4}", ipc(kernel.thread_insts, kernel.cycles))?;
+    writeln!(out, "gpu_tot_sim_cycle = {}", totals.cycles)?;
+    writeln!(out, "gpu_tot_sim_insn = {}", totals.thread_insts)?;
+    writeln!(
+        out,
+        "gpu_tot_ipc = {:12.4}",
+        ipc(totals.thread_insts, totals.cycles)
+    )?;
+    writeln!(out, "gpu_tot_issued_cta = {}", totals.ctas)?;
+    writeln!(
+        out,
+        "gpu_occupancy = {:.4}% ",
+        kernel.occupancy.resident_share * 100.0
+    )?;
+    writeln!(out, "gpgpu_n_tot_thrd_icount = {}", totals.warp_insts * 32)?;
+    writeln!(out, "gpgpu_n_tot_w_icount = {}", totals.warp_insts)?;
+    own_keys(out, kernel)?;
+    times(out, kernel, totals, elapsed_s)
+}
+
+/// What only this engine knows.
+fn own_keys(out: &mut impl Write, kernel: &KernelEstimate) -> io::Result<()> {
+    let mut key = |name: &str, value: String| writeln!(out, "cascade_engine_{name} = {value}");
+    key("level", kernel.level.as_str().to_owned())?;
+    key("provenance", kernel.provenance.as_str().to_owned())?;
+    key("gpu", kernel.gpu.clone())?;
+    key("gpu_facts_hash", kernel.facts_hash.clone())?;
+    key("status", kernel.status.as_str().to_owned())?;
+    if let Some(version) = kernel.other_arch {
+        key("other_arch", format!("sm_{version}"))?;
+    }
+    key("kernel_id", kernel.kernel_id.to_string())?;
+    key("time_ns", format!("{:.3}", kernel.time_ns))?;
+    key("t0_cycles", format!("{:.1}", kernel.t0_cycles))?;
+    key("fill_cycles", format!("{:.1}", kernel.fill_cycles))?;
+    key("body_cycles", format!("{:.1}", kernel.body_cycles))?;
+    for bound in &kernel.bounds {
+        key(
+            &format!("bound_{}", bound.kind.as_str()),
+            format!("{:.1}", bound.cycles),
+        )?;
+    }
+    key("winning_bound", kernel.winner.as_str().to_owned())?;
+    let occupancy = &kernel.occupancy;
+    key("ctas_per_sm", occupancy.ctas_per_sm.to_string())?;
+    key("limited_by", occupancy.limited_by.as_str().to_owned())?;
+    key("ctas_on_busiest_sm", occupancy.ctas_on_busiest_sm.to_string())?;
+    key("waves", occupancy.waves.to_string())?;
+    key("warp_insts", kernel.warp_insts.to_string())?;
+    key("blocks_traced", kernel.blocks.to_string())?;
+    key("blocks_in_grid", kernel.blocks_in_grid.to_string())?;
+    key("sectors", kernel.sectors.to_string())?;
+    key("l2_bytes", kernel.l2_bytes.to_string())?;
+    key("dram_bytes", kernel.dram_bytes.to_string())?;
+    key(
+        "footprint",
+        if kernel.footprint_exact {
+            "exact"
+        } else {
+            "estimated"
+        }
+        .to_owned(),
+    )?;
+    key("coverage", format!("{:.6}", kernel.coverage))?;
+    key("unknown_opcodes", kernel.unknown_opcodes.len().to_string())?;
+    let list: Vec<_> = kernel
+        .unknown_opcodes
+        .iter()
+        .map(|(name, count)| format!("{name}:{count}"))
+        .collect();
+    if !list.is_empty() {
+        key("unknown_opcode_list", list.join(" "))?;
+    }
+    Ok(())
+}
+
+/// The lines about wall-clock time, from the seconds that the caller hands in.
+fn times(out: &mut impl Write, kernel: &KernelEstimate, totals: &Totals, elapsed_s: f64) -> io::Result<()> {
+    // Accel-Sim counts whole seconds and never less than one; its rates follow from that.
+    let seconds = if elapsed_s.is_finite() {
+        elapsed_s.max(1.0) as u64
+    } else {
+        1
+    };
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    let (hours, minutes, rest) = (rest / 3_600, rest % 3_600 / 60, rest % 60);
+    writeln!(out)?;
+    writeln!(
+        out,
+        "gpgpu_simulation_time = {days} days, {hours} hrs, {minutes} min, {rest} sec ({seconds} sec)"
+    )?;
+    // This engine is done in milliseconds, so its rates use the exact time.
+    let exact = if elapsed_s.is_finite() && elapsed_s > 0.0 {
+        elapsed_s
+    } else {
+        1.0
+    };
+    writeln!(
+        out,
+        "gpgpu_simulation_rate = {} (inst/sec)",
+        (totals.thread_insts as f64 / exact) as u64
+    )?;
+    let cycle_rate = ((totals.cycles as f64 / exact) as u64).max(1);
+    writeln!(out, "gpgpu_simulation_rate = {cycle_rate} (cycle/sec)")?;
+    let clock_hz = if kernel.time_ns > 0.0 {
+        kernel.cycles as f64 / kernel.time_ns * 1e9
+    } else {
+        0.0
+    };
+    writeln!(
+        out,
+        "gpgpu_silicon_slowdown = {}x",
+        (clock_hz / cycle_rate as f64) as u64
+    )?;
+    writeln!(out)
+}

@@ -1,0 +1,166 @@
+//! Kernels with known instruction streams, for tests.
+
+use cascade_accelsim::trace::{
+    AddressMode, BlockSink, BlockSource, Dim3, Instr, KernelHeader, MemAccess, OpcodeId, OpcodeTable, Reg,
+    Regs, ThreadBlock, TraceError, Warp,
+};
+
+use crate::gpu::{GpuModel, builtin};
+
+/// A built-in GPU.
+pub(crate) fn gpu(name: &str) -> GpuModel {
+    builtin()
+        .expect("built-in files are valid")
+        .into_iter()
+        .find(|gpu| gpu.name == name)
+        .expect("a built-in GPU")
+}
+
+/// Blocks from memory.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Synthetic {
+    pub(crate) header: KernelHeader,
+    pub(crate) opcodes: OpcodeTable,
+    pub(crate) blocks: Vec<ThreadBlock>,
+    next: usize,
+}
+
+impl Synthetic {
+    /// A grid of `blocks` blocks of `warps` warps, all with the same instructions.
+    pub(crate) fn uniform(sm: u32, blocks: u32, warps: u32, build: impl Fn(u32, u32, &mut Builder)) -> Self {
+        let mut opcodes = OpcodeTable::default();
+        let blocks: Vec<_> = (0..blocks)
+            .map(|block| ThreadBlock {
+                id: Dim3::new(block, 0, 0),
+                warps: (0..warps)
+                    .map(|warp| {
+                        let mut builder = Builder {
+                            opcodes: &mut opcodes,
+                            instrs: Vec::new(),
+                        };
+                        build(block, warp, &mut builder);
+                        Warp {
+                            id: warp,
+                            instrs: builder.instrs,
+                        }
+                    })
+                    .collect(),
+                ..ThreadBlock::default()
+            })
+            .collect();
+        let header = KernelHeader {
+            name: "k".to_owned(),
+            id: 1,
+            grid: Dim3::new(blocks.len() as u32, 1, 1),
+            block: Dim3::new(warps * 32, 1, 1),
+            nregs: 32,
+            binary_version: sm,
+            ..KernelHeader::default()
+        };
+        Self {
+            header,
+            opcodes,
+            blocks,
+            next: 0,
+        }
+    }
+
+    /// One warp with `n` instructions that each need the one before.
+    pub(crate) fn chain(opcode: &str, n: u32, sm: u32) -> Self {
+        Self::uniform(sm, 1, 1, |_, _, code| {
+            (0..n).for_each(|_| code.op(opcode, &[4], &[4]))
+        })
+    }
+}
+
+impl BlockSource for Synthetic {
+    fn header(&self) -> &KernelHeader {
+        &self.header
+    }
+
+    fn header_text(&self) -> &[u8] {
+        b""
+    }
+
+    fn opcodes(&self) -> &OpcodeTable {
+        &self.opcodes
+    }
+
+    fn next_block(&mut self, block: &mut ThreadBlock) -> Result<bool, TraceError> {
+        let Some(next) = self.blocks.get(self.next) else {
+            return Ok(false);
+        };
+        block.clone_from(next);
+        self.next += 1;
+        Ok(true)
+    }
+
+    fn copy_block(&mut self, _: &mut dyn BlockSink) -> Result<bool, TraceError> {
+        Ok(false)
+    }
+}
+
+/// Appends instructions to a warp.
+pub(crate) struct Builder<'a> {
+    opcodes: &'a mut OpcodeTable,
+    instrs: Vec<Instr>,
+}
+
+impl Builder<'_> {
+    /// An instruction on general registers.
+    pub(crate) fn op(&mut self, opcode: &str, dsts: &[u8], srcs: &[u8]) {
+        self.push(opcode, dsts, srcs, None, u32::MAX);
+    }
+
+    /// A memory instruction of all lanes at `base + lane * stride`.
+    pub(crate) fn mem(&mut self, opcode: &str, dsts: &[u8], srcs: &[u8], base: u64, stride: i64) {
+        self.masked_mem(opcode, dsts, srcs, base, stride, u32::MAX);
+    }
+
+    /// A memory instruction of the lanes in `mask`.
+    pub(crate) fn masked_mem(
+        &mut self,
+        opcode: &str,
+        dsts: &[u8],
+        srcs: &[u8],
+        base: u64,
+        stride: i64,
+        mask: u32,
+    ) {
+        let mode = AddressMode::BaseStride { base, stride };
+        self.push(
+            opcode,
+            dsts,
+            srcs,
+            Some(MemAccess {
+                width: 4,
+                mode,
+                range: (0, 0),
+                bulk: None,
+            }),
+            mask,
+        );
+    }
+
+    fn push(&mut self, opcode: &str, dsts: &[u8], srcs: &[u8], mem: Option<MemAccess>, mask: u32) {
+        let regs = |list: &[u8]| {
+            let mut regs = Regs::default();
+            list.iter()
+                .for_each(|n| assert!(regs.push(Reg::R(*n)), "a short list"));
+            regs
+        };
+        let opcode: OpcodeId = self.opcodes.intern(opcode).expect("few opcodes");
+        let instr = Instr {
+            pc: 0,
+            mask,
+            line: None,
+            opcode,
+            dsts: regs(dsts),
+            srcs: regs(srcs),
+            gmma_commit: None,
+            mem,
+            imms: [None; 2],
+        };
+        self.instrs.push(instr);
+    }
+}

@@ -1,0 +1,191 @@
+//! Real and synthetic traces with reference cycles: instruction counts must match, times are printed beside
+//! the reference and only have to be sane. Nothing here may be used to tune the engine.
+//!
+//! The data is not part of the repository: `CASCADE_SHARED_DATA` names its folder, or it lies at
+//! `../shared/data` beside the workspace; without it the tests say so and pass.
+
+#![expect(
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "a test prints what it measures and may panic"
+)]
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use cascade_accelsim::trace;
+use cascade_engine::{Engine, GpuModel, KernelEstimate, Options, gpu};
+
+fn data() -> Option<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let folder =
+        std::env::var_os("CASCADE_SHARED_DATA").map_or_else(|| root.join("../shared/data"), PathBuf::from);
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    println!(
+        "skipped: no real traces at {} (set CASCADE_SHARED_DATA)",
+        folder.display()
+    );
+    None
+}
+
+fn model(name: &str) -> GpuModel {
+    gpu::builtin()
+        .expect("valid")
+        .into_iter()
+        .find(|gpu| gpu.name == name)
+        .expect("built in")
+}
+
+fn simulate(file: &Path, gpu: &GpuModel) -> KernelEstimate {
+    let name = file.display().to_string();
+    let mut source = trace::open(File::open(file).expect(&name), &name).expect(&name);
+    let options = Options {
+        allow_other_arch: true,
+        ..Options::default()
+    };
+    Engine::simulate_kernel(&mut *source, gpu, &options).expect(&name)
+}
+
+fn kernel_file(folder: &Path) -> Option<PathBuf> {
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .ok()?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .collect();
+    files.sort();
+    files.into_iter().find(|file| {
+        file.file_name()
+            .is_some_and(|name| name.to_string_lossy().starts_with("kernel-1"))
+    })
+}
+
+#[test]
+fn instruction_counts_of_real_traces() {
+    let Some(data) = data() else { return };
+    for (folder, gpu, warp, thread) in [
+        ("vectoradd-gtx1080-v4", "SM7_QV100", 344, Some(10_516)),
+        ("matrixmul-gtx1080-v4", "SM7_QV100", 4_416, Some(139_264)),
+        ("vectoradd-a100-v5", "SM80_A100", 26_601, None),
+        ("bfs-a100-v3", "SM80_A100", 1_799, Some(45_316)),
+        ("ffma-h100-v5", "SM90_H100", 1_328, Some(42_432)),
+        ("atax-h100-v5", "SM90_H100", 60, None),
+        ("atax-h100-v6", "SM90_H100", 60, None),
+    ] {
+        let file = kernel_file(&data.join("traces").join(folder)).expect(folder);
+        let estimate = simulate(&file, &model(gpu));
+        assert_eq!(estimate.warp_insts, warp, "{folder}");
+        assert!(
+            thread.is_none_or(|thread| thread == estimate.thread_insts),
+            "{folder}: {}",
+            estimate.thread_insts
+        );
+        assert_eq!(estimate.coverage, 1.0, "{folder}: {:?}", estimate.unknown_opcodes);
+        println!(
+            "{folder:24} {gpu:12} {} cycles, {}",
+            estimate.cycles,
+            estimate.winner.as_str()
+        );
+    }
+}
+
+/// Cycles that a real H100 PCIe took for this kernel. It runs at another clock and has other memory than the
+/// SXM5 model, so only the order of magnitude is asserted.
+#[test]
+fn the_one_trace_with_real_cycles() {
+    let Some(data) = data() else { return };
+    let folder = data.join("traces/ffma-h100-v5");
+    let real: f64 = std::fs::read_to_string(folder.join("gt"))
+        .expect("gt")
+        .trim()
+        .parse()
+        .expect("a number");
+    let estimate = simulate(&kernel_file(&folder).expect("a kernel"), &model("SM90_H100"));
+    let error = (estimate.cycles as f64 / real - 1.0) * 100.0;
+    println!(
+        "ffma-h100-v5: {} cycles (body {:.0}, T0 {:.0}), real {real}: {error:+.1} %",
+        estimate.cycles, estimate.body_cycles, estimate.t0_cycles
+    );
+    assert!(error.abs() < 75.0);
+    // 1,328 instructions, most of which need the one before: at least four cycles each for the FFMA part.
+    assert!(
+        estimate.body_cycles > 4_000.0 && estimate.body_cycles < 7_000.0,
+        "{}",
+        estimate.body_cycles
+    );
+}
+
+/// One row of the reference: trace folder, config (full text) and cycles of its first kernel.
+fn reference(data: &Path) -> Vec<(String, String, f64)> {
+    let text = std::fs::read_to_string(data.join("accel-sim-reference.csv")).expect("reference");
+    let mut rows = Vec::new();
+    for line in text.lines().skip(1) {
+        // Rows whose first column is quoted are of other trace files than those at hand.
+        let fields: Vec<_> = line.split(',').collect();
+        let numbers: Vec<f64> = fields
+            .iter()
+            .skip(2)
+            .filter_map(|field| field.trim().parse().ok())
+            .collect();
+        if let (Some(folder), Some(config), Some(1.0), Some(cycles)) =
+            (fields.first(), fields.get(1), numbers.first(), numbers.get(1))
+        {
+            rows.push(((*folder).to_owned(), (*config).to_owned(), *cycles));
+        }
+    }
+    rows
+}
+
+/// Accel-Sim's cycles for the same traces. Its own cycles for an empty kernel (launch constant included) are
+/// taken off before they are compared with the body, which has no `T0` in it either.
+#[test]
+fn accel_sim_reference() {
+    let Some(data) = data() else { return };
+    let rows = reference(&data);
+    let mut errors = Vec::new();
+    for (folder, config, cycles) in &rows {
+        let name = config.split('.').next().unwrap_or(config);
+        let gpu = gpu::builtin()
+            .expect("valid")
+            .into_iter()
+            .find(|gpu| gpu.name == name);
+        let empty = rows
+            .iter()
+            .find(|(folder, other, _)| folder == "traces-micro/empty" && other == config);
+        let file = kernel_file(&data.join(folder))
+            .filter(|file| file.extension().is_none_or(|kind| kind != "trace"));
+        let (Some(gpu), Some((_, _, empty)), Some(file)) = (gpu, empty, file) else {
+            continue;
+        };
+        let estimate = simulate(&file, &gpu);
+        let error = (estimate.body_cycles + 1.0) / (cycles - empty + 1.0) - 1.0;
+        println!(
+            "{folder:28} {name:13} Accel-Sim {cycles:8} - {empty} ours {:8} = {:8.0} + T0 ({:+6.1} %) {}",
+            estimate.cycles,
+            estimate.body_cycles,
+            error * 100.0,
+            estimate.winner.as_str()
+        );
+        assert!(
+            estimate.body_cycles < cycles * 20.0 && estimate.cycles > 0,
+            "{folder} on {name}: {estimate:?}"
+        );
+        if !folder.ends_with("/empty") {
+            errors.push(error.abs());
+        }
+    }
+    assert!(
+        errors.len() > 50,
+        "only {} rows of the reference were understood",
+        errors.len()
+    );
+    errors.sort_by(f64::total_cmp);
+    let median = errors.get(errors.len() / 2).copied().unwrap_or_default();
+    let mean = errors.iter().sum::<f64>() / errors.len() as f64;
+    println!(
+        "body against Accel-Sim's, {} rows: mean {:.1} %, median {:.1} %",
+        errors.len(),
+        mean * 100.0,
+        median * 100.0
+    );
+}
