@@ -4,6 +4,10 @@
 //! Nothing here opens a file, reads a clock or starts a thread: callers hand in `Read`/`Write` values and
 //! get back what could be understood together with positioned errors.
 
+pub mod config;
 pub mod list;
 pub mod log;
 pub mod trace;
+
+#[cfg(test)]
+mod testdata;

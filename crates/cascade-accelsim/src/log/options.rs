@@ -1,7 +1,7 @@
 //! Banner lines and the dump of effective options.
 
-use super::stats::{lossy, trim};
 use super::Banner;
+use super::stats::{lossy, trim};
 
 /// Options kept of a dump; the largest real one has about 330.
 pub(super) const MAX_OPTIONS: usize = 4_096;

@@ -8,7 +8,7 @@ use memchr::memchr;
 use super::block::OpenBlock;
 use super::failure::{self, MAX_EXCERPT_LINES, Row, Weight};
 use super::options::{MAX_OPTIONS, banner, option_line};
-use super::stats::lossy;
+use super::stats::{Collector, lossy};
 use super::{Ending, Failure, HeaderLoaded, KernelLaunched, LogEvent, LogSummary, Mode, Note, Options};
 
 /// Bytes kept of one line; what is beyond is dropped and noted.
@@ -32,6 +32,8 @@ pub struct Parser {
     options: Option<Options>,
     options_sent: bool,
     block: Option<OpenBlock>,
+    /// Keys of the last block.
+    last_keys: usize,
     /// `Destroy streams for kernel N`, not yet claimed by a block.
     finished_uid: Option<u64>,
     running: BTreeMap<u64, String>,
@@ -185,9 +187,10 @@ impl Parser {
         match line.first() {
             Some(b'k') if line.starts_with(b"kernel_name =") => {
                 self.close_block(true, sink);
+                let collector = Collector::with_capacity(self.last_keys);
                 let mut block = OpenBlock {
                     line: self.summary.lines,
-                    ..OpenBlock::default()
+                    collector,
                 };
                 block.collector.line(line);
                 self.block = Some(block);
@@ -241,8 +244,9 @@ impl Parser {
             return false;
         }
         self.spoke = true;
-        if line.starts_with(b"GPGPU-Sim PTX: Warning") || line.starts_with(b"GPGPU-Sim uArch: Shader ") {
-            return false;
+        // Thousands of these in PTX mode; with nothing glued behind them they say nothing.
+        if line.starts_with(b"GPGPU-Sim PTX: Warning") && line.ends_with(b"declaration") {
+            return true;
         }
         if line.starts_with(b"GPGPU-Sim: Configuration options:") && !self.options_sent {
             self.options = Some(Options::new());
@@ -332,6 +336,7 @@ impl Parser {
             &mut self.summary.totals,
         );
         self.summary.kernels_finished += 1;
+        self.last_keys = block.stats.len();
         self.summary.cycles_since_last_block |= block.overlaps();
         if block.dropped_keys > 0 {
             let (dropped, most) = (block.dropped_keys, super::MAX_KEYS_PER_BLOCK);

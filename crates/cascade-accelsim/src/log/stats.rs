@@ -13,7 +13,9 @@
 //! `key (sizes)`. All else, `nan` and `inf` among it, stays text.
 
 use indexmap::IndexMap;
+use indexmap::map::Entry;
 use memchr::{memchr, memrchr};
+use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 
 /// Keys kept of one block; an H100 block has about 5,000.
@@ -44,8 +46,9 @@ impl StatValue {
     }
 }
 
-/// Key to value in the block's order.
-pub type Stats = IndexMap<String, StatValue>;
+/// Key to value in the block's order. The hash is a fixed one: order never depends on it, and a block's keys
+/// are bounded.
+pub type Stats = IndexMap<String, StatValue, FxBuildHasher>;
 
 /// A block's statistics while they arrive.
 #[derive(Debug, Default)]
@@ -54,12 +57,24 @@ pub(super) struct Collector {
     pub(super) dropped: usize,
     /// `DRAM[3]: ` inside a memory partition's lines, else empty.
     section: String,
-    /// The last key that stands at the start of a line without underscore: the parent of `minimum`.
+    /// The last key ending in ` average`: the parent of `minimum`.
     average: String,
+    /// The key being built.
+    key: String,
 }
 
 impl Collector {
-    /// Takes one line of a block. Returns true where the whole line was plain `key = number`.
+    /// With room for as many keys as the block before had.
+    pub(super) fn with_capacity(keys: usize) -> Self {
+        let stats = Stats::with_capacity_and_hasher(keys.min(MAX_KEYS_PER_BLOCK), FxBuildHasher);
+        Self {
+            stats,
+            ..Self::default()
+        }
+    }
+
+    /// Takes one line of a block. Returns true where all its values were numbers, so that nothing else can
+    /// be hidden in it.
     pub(super) fn line(&mut self, line: &[u8]) -> bool {
         let Some(eq) = memchr(b'=', line) else {
             self.heading(line);
@@ -67,163 +82,173 @@ impl Collector {
         };
         let (key, value) = (trim(line.get(..eq)), trim(line.get(eq + 1..)));
         if let (Some(number), false) = (number(value), is_odd(key)) {
-            let key = self.full_key(line, key);
-            self.insert(key, StatValue::Number(number), None);
+            self.start_key(line, b"", key);
+            self.put(StatValue::Number(number), None);
             return true;
         }
         if key.is_empty() {
             self.heading(line);
-        } else if !is_in_flight(line) {
-            self.odd_line(line, key, value);
+            return false;
         }
-        false
+        !is_in_flight(line) && self.odd_line(line, key, value)
     }
 
     fn heading(&mut self, line: &[u8]) {
         if let Some(rest) = line.strip_prefix(b"Memory Partition ") {
-            let index: Vec<u8> = rest
+            let digits = rest
                 .iter()
-                .copied()
-                .take_while(u8::is_ascii_digit)
-                .take(9)
-                .collect();
-            self.section = format!("DRAM[{}]: ", String::from_utf8_lossy(&index));
+                .position(|byte| !byte.is_ascii_digit())
+                .unwrap_or(rest.len())
+                .min(9);
+            self.section.clear();
+            self.section.push_str("DRAM[");
+            push_lossy(&mut self.section, rest.get(..digits).unwrap_or_default());
+            self.section.push_str("]: ");
         } else if line.starts_with(b"=====") {
             self.section.clear();
         }
     }
 
-    fn full_key(&mut self, line: &[u8], key: &[u8]) -> String {
-        let text = lossy(key);
-        if !self.section.is_empty() && !text.starts_with("DRAM[") {
-            return format!("{}{text}", self.section);
+    /// Builds the key from section or parent, the line's label and the name.
+    fn start_key(&mut self, line: &[u8], label: &[u8], name: &[u8]) {
+        self.key.clear();
+        if !self.section.is_empty() {
+            if !label.starts_with(b"DRAM[") {
+                self.key.push_str(&self.section);
+            }
+        } else if name.ends_with(b" average") && line.first() != Some(&b'\t') {
+            self.average.clear();
+            push_lossy(&mut self.average, name);
+        } else if matches!(name, b"minimum" | b"maximum") && !self.average.is_empty() {
+            self.key.push_str(&self.average);
+            self.key.push_str(": ");
         }
-        if text.ends_with(" average") && line.first() != Some(&b'\t') {
-            self.average.clone_from(&text);
-        } else if matches!(key, b"minimum" | b"maximum") && !self.average.is_empty() {
-            return format!("{}: {text}", self.average);
+        if !label.is_empty() {
+            push_lossy(&mut self.key, label);
+            self.key.push_str(": ");
         }
-        text
+        push_lossy(&mut self.key, name);
     }
 
-    /// Lines with several pairs, units, fractions or text.
-    fn odd_line(&mut self, line: &[u8], key: &[u8], value: &[u8]) {
+    /// Lines with several pairs, units, fractions or text. True where all is numbers.
+    fn odd_line(&mut self, line: &[u8], key: &[u8], value: &[u8]) -> bool {
         // `bank skew: 288/64 = 4.50`
         if let Some(colon) = memrchr(b':', key)
-            && let (label, fraction) = (trim(key.get(..colon)), trim(key.get(colon + 1..)))
+            && let fraction = trim(key.get(colon + 1..))
             && is_fraction(fraction)
         {
-            let label = self.full_key(line, label);
-            self.fraction(label, fraction, value);
-            return;
+            self.start_key(line, b"", trim(key.get(..colon)));
+            return self.fraction(fraction, value);
         }
+        let (label, name) = split_label(key);
         if let Some(eq) = memchr(b'=', value) {
-            let (first, second) = (trim(value.get(..eq)), trim(value.get(eq + 1..)));
+            let first = trim(value.get(..eq));
             if is_fraction(first) {
-                let key = self.full_key(line, key);
-                self.fraction(key, first, second);
-            } else {
-                self.pairs(line, key, value);
+                self.start_key(line, label, name);
+                return self.fraction(first, trim(value.get(eq + 1..)));
             }
-            return;
+            return self.pairs(line, label, name, value);
         }
         // `In Dram Latency Queue (total = 0): `
-        if memchr(b'(', key).is_some() && memchr(b')', key).is_none() {
-            let key: Vec<u8> = key.iter().copied().filter(|&byte| byte != b'(').collect();
+        if memchr(b'(', name).is_some() && memchr(b')', name).is_none() {
+            let name: Vec<u8> = name.iter().copied().filter(|&byte| byte != b'(').collect();
             let value = value.strip_suffix(b":").unwrap_or(value);
-            let key = self.full_key(line, &key);
-            self.value(key, value.strip_suffix(b")").unwrap_or(value));
-            return;
+            self.start_key(line, label, &name);
+            return self.value(value.strip_suffix(b")").unwrap_or(value));
         }
-        // `mrqq: max=0 avg=0` has been taken above; `DRAM[0]: 16 bks, busW=16` alone comes here.
-        let name = last_item(key);
-        let key = if name.len() == key.len() {
-            lossy(key)
-        } else {
-            label(key) + &lossy(name)
-        };
-        let key = self.full_key(line, key.as_bytes());
-        self.value(key, value);
+        self.start_key(line, label, name);
+        self.value(value)
     }
 
-    fn fraction(&mut self, key: String, fraction: &[u8], value: &[u8]) {
-        let text = StatValue::Text(lossy(fraction));
-        self.insert(format!("{key} (fraction)"), text, None);
-        self.value(key, value);
+    fn fraction(&mut self, fraction: &[u8], value: &[u8]) -> bool {
+        let done = self.value(value);
+        self.key.push_str(" (fraction)");
+        self.put(StatValue::Text(lossy(fraction)), None);
+        done
     }
 
     /// `A: k = v, k = v` and `k=v k=v`: a value is one token, what follows it is the next key.
-    fn pairs(&mut self, line: &[u8], first_key: &[u8], rest: &[u8]) {
-        let name = last_item(first_key);
-        let label = label(first_key);
-        let (mut name, mut rest) = (name, rest);
+    fn pairs(&mut self, line: &[u8], label: &[u8], first: &[u8], rest: &[u8]) -> bool {
+        let (mut name, mut rest, mut numbers) = (first, rest, true);
         loop {
             let eq = memchr(b'=', rest);
             let segment = trim(rest.get(..eq.unwrap_or(rest.len())));
-            let (value, next) = match (eq, segment.iter().position(|b| matches!(b, b',' | b' ' | b'\t'))) {
-                (Some(_), Some(end)) => (segment.get(..end), segment.get(end..)),
-                _ => (Some(segment), None),
+            let end = match eq {
+                Some(_) => segment
+                    .iter()
+                    .position(|byte| matches!(byte, b',' | b' ' | b'\t')),
+                None => None,
             };
-            let key = self.full_key(line, format!("{label}{}", lossy(name)).as_bytes());
-            self.value(key, trim(value));
-            let (Some(eq), Some(next)) = (eq, next) else {
-                return;
-            };
-            name = trim(Some(next)).trim_ascii_start();
-            name = name.strip_prefix(b",").unwrap_or(name).trim_ascii();
-            rest = trim(rest.get(eq + 1..));
+            let (value, next) = segment
+                .split_at_checked(end.unwrap_or(segment.len()))
+                .unwrap_or((segment, b""));
+            self.start_key(line, label, name);
+            numbers &= self.value(value);
+            let Some(eq) = eq else { return numbers };
+            name = next.strip_prefix(b",").unwrap_or(next).trim_ascii();
+            rest = rest.get(eq + 1..).unwrap_or_default();
             if name.is_empty() {
-                return;
+                return false;
             }
         }
     }
 
-    /// A value that may have a unit.
-    fn value(&mut self, key: String, value: &[u8]) {
+    /// Stores a value that may have a unit, under the key built. True where it is a number.
+    fn value(&mut self, value: &[u8]) -> bool {
         let end = value
             .iter()
-            .position(|b| matches!(b, b' ' | b'\t' | b'%' | b'x' | b'!'))
-            .unwrap_or(value.len());
-        let unit = trim(value.get(end..));
-        match (number(value.get(..end).unwrap_or(value)), unit) {
-            (Some(number), [] | b"%" | b"x" | b"!" | b"GB/Sec" | b"," | b":") => {
-                self.insert(key, StatValue::Number(number), None);
+            .position(|byte| matches!(byte, b' ' | b'\t' | b'%' | b'x' | b'!' | b','));
+        let (digits, unit) = value
+            .split_at_checked(end.unwrap_or(value.len()))
+            .unwrap_or((value, b""));
+        match (number(digits), unit.trim_ascii()) {
+            (Some(number), [] | b"%" | b"x" | b"!" | b"GB/Sec" | b",") => {
+                self.put(StatValue::Number(number), None)
             }
-            (Some(number), [b'(', .., b')']) => self.insert(key, StatValue::Number(number), Some(unit)),
-            (Some(number), [b'{', ..]) => {
-                self.insert(format!("{key} (sizes)"), StatValue::Text(lossy(unit)), None);
-                self.insert(key, StatValue::Number(number), None);
+            (Some(number), unit @ [b'(', .., b')']) => self.put(StatValue::Number(number), Some(unit)),
+            (Some(number), unit @ [b'{', .., b'}']) => {
+                self.put(StatValue::Number(number), None);
+                self.key.push_str(" (sizes)");
+                self.put(StatValue::Text(lossy(unit)), None);
             }
-            _ => self.insert(key, StatValue::Text(lossy(value)), None),
+            _ => {
+                self.put(StatValue::Text(lossy(value)), None);
+                return false;
+            }
         }
+        true
     }
 
-    fn insert(&mut self, key: String, value: StatValue, unit: Option<&[u8]>) {
+    /// Stores under the key built, or under the next free name where it is taken.
+    fn put(&mut self, value: StatValue, unit: Option<&[u8]>) {
         if self.stats.len() >= MAX_KEYS_PER_BLOCK {
             self.dropped += 1;
             return;
         }
-        let Some(old) = self.stats.get(&key) else {
-            self.stats.insert(key, value);
-            return;
+        let old = match self.stats.entry(self.key.clone()) {
+            Entry::Vacant(free) => {
+                free.insert(value);
+                return;
+            }
+            Entry::Occupied(taken) => taken,
         };
         if let Some(unit) = unit {
-            let with_unit = format!("{key} {}", lossy(unit));
-            self.insert(with_unit, value, None);
+            self.key.push(' ');
+            push_lossy(&mut self.key, unit);
+            self.put(value, None);
             return;
         }
-        if *old == value {
+        if *old.get() == value {
             return;
         }
         for repeat in 2..=MAX_REPEATS {
-            let numbered = format!("{key} #{repeat}");
-            match self.stats.get(&numbered) {
-                None => {
-                    self.stats.insert(numbered, value);
+            match self.stats.entry(format!("{} #{repeat}", self.key)) {
+                Entry::Vacant(free) => {
+                    free.insert(value);
                     return;
                 }
-                Some(old) if *old == value => return,
-                Some(_) => {}
+                Entry::Occupied(taken) if *taken.get() == value => return,
+                Entry::Occupied(_) => {}
             }
         }
         self.dropped += 1;
@@ -236,35 +261,24 @@ fn is_in_flight(line: &[u8]) -> bool {
     line.starts_with(b"mf:") || line.starts_with(b"MSHR:") || line.starts_with(b"Ready @")
 }
 
-/// A key that `key = number` must not be taken from as it stands: an open bracket, a comma, a label.
+/// A key that `key = number` must not be taken from as it stands: it may have a bracket, a comma, a label.
 fn is_odd(key: &[u8]) -> bool {
-    key.is_empty()
-        || (memchr(b'(', key).is_some() && memchr(b')', key).is_none())
-        || memchr(b':', key).is_some()
-        || memchr(b',', key).is_some()
-}
-
-/// `DRAM[0]: 16 bks, busW` to `DRAM[0]: `; nothing without a label.
-fn label(key: &[u8]) -> String {
-    let end = key
-        .windows(2)
-        .position(|pair| pair == b": ")
-        .or(key.strip_suffix(b":").map(<[u8]>::len));
-    end.map_or_else(String::new, |end| {
-        lossy(key.get(..end).unwrap_or_default()) + ": "
+    // `fold` rather than `any`: the compiler turns it into vector code.
+    key.iter().fold(key.is_empty(), |odd, byte| {
+        odd | matches!(byte, b'(' | b':' | b',')
     })
 }
 
-/// `DRAM[0]: 16 bks, busW` to `busW`; `mrqq: max` to `max`.
-fn last_item(key: &[u8]) -> &[u8] {
-    let start = memrchr(b',', key).map(|at| at + 1);
-    let after_label = key.windows(2).position(|pair| pair == b": ").map(|at| at + 2);
-    let start = match (start, after_label) {
-        (Some(comma), label) => comma.max(label.unwrap_or(0)),
-        (None, Some(label)) => label,
-        (None, None) => 0,
+/// `DRAM[0]: 16 bks, busW` to `DRAM[0]` and `busW`; without a label the first is empty.
+fn split_label(key: &[u8]) -> (&[u8], &[u8]) {
+    let (label, rest) = match memchr::memmem::find(key, b": ") {
+        Some(at) => (trim(key.get(..at)), key.get(at + 2..).unwrap_or_default()),
+        None => (&b""[..], key),
     };
-    trim(key.get(start..))
+    (
+        label,
+        trim(rest.get(memrchr(b',', rest).map_or(0, |at| at + 1)..)),
+    )
 }
 
 fn is_fraction(text: &[u8]) -> bool {
@@ -307,9 +321,16 @@ pub(super) fn trim(text: Option<&[u8]>) -> &[u8] {
 }
 
 pub(super) fn lossy(text: &[u8]) -> String {
+    let mut out = String::new();
+    push_lossy(&mut out, text);
+    out
+}
+
+/// Appends at most [`MAX_TEXT_BYTES`].
+fn push_lossy(out: &mut String, text: &[u8]) {
     let cut = text.get(..MAX_TEXT_BYTES).unwrap_or(text);
     match std::str::from_utf8(cut) {
-        Ok(text) => text.to_owned(),
-        Err(_) => String::from_utf8_lossy(cut).into_owned(),
+        Ok(text) => out.push_str(text),
+        Err(_) => out.push_str(&String::from_utf8_lossy(cut)),
     }
 }

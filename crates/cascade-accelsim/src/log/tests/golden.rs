@@ -1,27 +1,11 @@
 //! Real logs, where the shared data folder is at hand.
 
-use std::path::PathBuf;
-
 use super::*;
-
-fn data() -> Option<PathBuf> {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "tests find the shared data folder through the environment"
-    )]
-    let root = std::env::var("CASCADE_SHARED_DATA").ok().map(PathBuf::from);
-    let root = root.unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"));
-    let logs = root.join("accelsim-logs");
-    if logs.is_dir() {
-        return Some(logs);
-    }
-    println!("skipped: no folder {}; set CASCADE_SHARED_DATA", logs.display());
-    None
-}
+use crate::testdata;
 
 fn log(name: &str) -> Option<(Vec<LogEvent>, LogSummary)> {
     let mut events = Vec::new();
-    let file = std::fs::File::open(data()?.join(name)).expect(name);
+    let file = std::fs::File::open(testdata::shared("accelsim-logs")?.join(name)).expect(name);
     let summary = read_log(file, |event| events.push(event)).expect(name);
     Some((events, summary))
 }
