@@ -4,10 +4,6 @@
 //! kernels, then statistics only (many tiny kernels). A file given as second argument is repeated as well.
 
 #![expect(clippy::print_stdout, reason = "a measuring program prints its result")]
-#![expect(
-    clippy::disallowed_methods,
-    reason = "a measuring program reads its own argument and clock"
-)]
 
 use std::fmt::Write as _;
 use std::time::Instant;
@@ -15,22 +11,22 @@ use std::time::Instant;
 use cascade_accelsim::log::{LogEvent, Parser};
 
 /// One kernel's part of a log with `ctas` block launches.
-fn kernel(uid: usize, ctas: usize) -> String {
+fn kernel(uid: usize, ctas: usize) -> Result<String, std::fmt::Error> {
     let mut text = format!("launching kernel name: _Z4gemmPfS_S_i uid: {uid} cuda_stream_id: 0\n");
     for cta in 0..ctas {
-        let _ = writeln!(text, "thread block = {},{},0", cta % 128, cta / 128);
+        writeln!(text, "thread block = {},{},0", cta % 128, cta / 128)?;
     }
-    let _ = write!(
+    write!(
         text,
         "Destroy streams for kernel {uid}: size 0\nkernel_name = _Z4gemmPfS_S_i \nkernel_launch_uid = {uid} \n\
          gpu_sim_cycle = 6980\ngpu_sim_insn = 801056\ngpu_ipc =     114.7645\ngpu_tot_sim_cycle = 6980\n"
-    );
+    )?;
     for core in 0..80 {
-        let _ = writeln!(
+        writeln!(
             text,
             "\tL1D_cache_core[{core}]: Access = 480, Miss = 480, Miss_rate = 1.000, Pending_hits = 0, \
              Reservation_fails = 459"
-        );
+        )?;
     }
     for kind in [
         "GLOBAL_ACC_R",
@@ -48,20 +44,20 @@ fn kernel(uid: usize, ctas: usize) -> String {
             "SECTOR_MISS",
             "MSHR_HIT",
         ] {
-            let _ = writeln!(
+            writeln!(
                 text,
                 "\tTotal_core_cache_stats_breakdown[{kind}][{status}] = 9374"
-            );
+            )?;
         }
     }
     for channel in 0..32 {
-        let _ = write!(
+        write!(
             text,
             "Memory Partition {channel}: \nCache L2_bank_000:\nMSHR contents\n\nIn Dram Latency Queue (total = 0): \n\
              DRAM[{channel}]: 16 bks, busW=2 BL=16 CL=24, tRRD=12 tCCD=4, tRCD=24 tRAS=55 tRP=24 tRC=78\n\
              n_cmd=21582 n_nop=20784 n_act=14 n_pre=0 n_ref_event=0 n_req=784 n_rd=784 n_rd_L2_A=0 n_write=0\n\
              bk0: 64a 20764i bk1: 64a 20587i bk2: 64a 20270i bk3: 64a 20276i bk4: 64a 20555i bk5: 64a 20725i\n"
-        );
+        )?;
         for key in [
             "bwutil",
             "total_CMD",
@@ -72,15 +68,15 @@ fn kernel(uid: usize, ctas: usize) -> String {
             "RCDc_limit",
             "WTRc_limit",
         ] {
-            let _ = writeln!(text, "{key} = 21582.25 ");
+            writeln!(text, "{key} = 21582.25 ")?;
         }
-        let _ = writeln!(text, "dram[{channel}]: {}", "     64917".repeat(16));
+        writeln!(text, "dram[{channel}]: {}", "     64917".repeat(16))?;
     }
     text.push_str("gpgpu_simulation_rate = 49092 (inst/sec)\ngpgpu_silicon_slowdown = 143563x\n");
-    text
+    Ok(text)
 }
 
-fn main() {
+fn main() -> Result<(), std::fmt::Error> {
     let megabytes: usize = std::env::args()
         .nth(1)
         .and_then(|text| text.parse().ok())
@@ -88,9 +84,9 @@ fn main() {
     let mut logs = vec![
         (
             "large kernels (16,384 blocks each)",
-            kernel(1, 16_384).into_bytes(),
+            kernel(1, 16_384)?.into_bytes(),
         ),
-        ("statistics only", kernel(1, 0).into_bytes()),
+        ("statistics only", kernel(1, 0)?.into_bytes()),
     ];
     if let Some(file) = std::env::args().nth(2) {
         logs.push(("the file", std::fs::read(file).unwrap_or_default()));
@@ -124,4 +120,5 @@ fn main() {
     {
         println!("{peak}");
     }
+    Ok(())
 }

@@ -211,6 +211,11 @@ impl Collector {
                 self.key.push_str(" (sizes)");
                 self.put(StatValue::Text(lossy(unit)), None);
             }
+            // `end_cycle=15913, sim cycle for this kernel is 6338`
+            (Some(number), [b',', b' ', letter, ..]) if letter.is_ascii_alphabetic() => {
+                self.put(StatValue::Number(number), None);
+                return false;
+            }
             _ => {
                 self.put(StatValue::Text(lossy(value)), None);
                 return false;

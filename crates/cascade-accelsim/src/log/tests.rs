@@ -1,6 +1,8 @@
 //! Behaviour of the log parser.
 
+mod failures;
 mod golden;
+mod irregular;
 mod pieces;
 
 use super::*;

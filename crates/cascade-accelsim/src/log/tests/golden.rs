@@ -129,3 +129,47 @@ fn logs_without_a_simulator_say_so() {
         assert!(!explain(&summary, Some(0), None, Some(1)).succeeded);
     }
 }
+
+#[test]
+fn cumulative_counters_never_fall() {
+    for name in [
+        "inference_half_35_1500_2560_0_0_tip.log",
+        "ptx-mode/bfs-rodinia-2.0-ft.o12",
+    ] {
+        let Some((events, _)) = log(name) else { return };
+        let blocks = blocks(&events);
+        let mut checked = 0;
+        for pair in blocks.windows(2) {
+            for (key, now) in pair[1].stats.iter().filter(|(key, _)| is_cumulative(key)) {
+                let before = pair[0].stats.get(key).and_then(StatValue::number).unwrap_or(0.0);
+                assert!(
+                    now.number().is_some_and(|now| now >= before),
+                    "{name} {key}: {before} then {now:?}"
+                );
+                checked += 1;
+            }
+        }
+        assert!(checked > 500 * blocks.len(), "{name}: {checked}");
+    }
+}
+
+#[test]
+fn concurrent_blocks_name_the_kernel_that_finished() {
+    let Some((events, summary)) = log("benchmark_1_stream_tip.log") else {
+        return;
+    };
+    let blocks = blocks(&events);
+    let finished: Vec<_> = blocks
+        .iter()
+        .filter_map(|block| block.finished_uid.zip(block.own_cycles))
+        .collect();
+    assert_eq!(
+        finished,
+        [(3, (0, 749)), (1, (0, 757)), (2, (758, 1255)), (4, (1256, 1914))]
+    );
+    assert_eq!(
+        blocks.iter().map(|block| block.names.len()).collect::<Vec<_>>(),
+        [2, 0, 1, 1]
+    );
+    assert!(summary.cycles_since_last_block && blocks[1].finished_name.as_deref() == Some("_Z5saxpyifPfS_"));
+}
