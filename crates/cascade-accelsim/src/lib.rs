@@ -7,6 +7,7 @@
 pub mod config;
 pub mod list;
 pub mod log;
+pub mod post;
 pub mod trace;
 
 #[cfg(test)]

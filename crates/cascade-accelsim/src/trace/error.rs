@@ -23,8 +23,8 @@ pub struct TraceError {
 /// What is wrong with a trace.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceErrorKind {
-    /// Reading or decompressing failed.
-    #[error("cannot read on: {0}; check that the file was copied completely")]
+    /// Reading, decompressing or writing failed.
+    #[error("input or output failed: {0}")]
     Io(#[from] io::Error),
     /// A line longer than the limit.
     #[error("the line is longer than {MAX_LINE_BYTES} bytes; this is not a kernel trace")]

@@ -1,6 +1,7 @@
 //! Kernel traces: headers, thread blocks, warps and instructions.
 
 mod body;
+mod create;
 pub(crate) mod error;
 mod format;
 mod header;
@@ -16,8 +17,9 @@ pub mod tracez;
 mod types;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
+pub use create::create;
 pub use error::{TraceError, TraceErrorKind};
 pub use format::TraceFormat;
 pub use open::open;

@@ -4,7 +4,7 @@ use std::io::BufRead;
 
 use super::header::read_header;
 use super::lines::Lines;
-use super::token::{Tokens, dec};
+use super::token::{Tokens, dec, hex};
 use super::{Cluster, Dim3, KernelHeader, MAX_WARPS_PER_BLOCK, TraceError, TraceErrorKind};
 
 /// One instruction of a raw trace.
@@ -14,6 +14,8 @@ pub struct RawLine<'a> {
     pub block: Dim3,
     /// Index of the warp in its block.
     pub warp: u32,
+    /// Lanes that are active and whose predicate holds.
+    pub mask: u32,
     /// Place in its cluster (tracer 2.0).
     pub cluster: Option<Cluster>,
     /// The instruction as a processed trace holds it: without the prefix, except in tracer versions
@@ -179,12 +181,14 @@ fn parse<'a>(
     for _ in prefix.instr..prefix.mask {
         tokens.next();
     }
-    if !tokens.next().is_some_and(is_mask) {
-        return Err(TraceErrorKind::BadPrefix);
-    }
+    let mask = tokens.next().filter(|token| is_mask(token)).and_then(hex);
+    let mask = mask
+        .and_then(|mask| u32::try_from(mask).ok())
+        .ok_or(TraceErrorKind::BadPrefix)?;
     Ok(RawLine {
         block,
         warp,
+        mask,
         cluster,
         text,
         ldgsts: is_ldgsts(tokens),

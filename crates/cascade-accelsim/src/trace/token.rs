@@ -6,8 +6,9 @@ pub(crate) struct Tokens<'a> {
     rest: &'a [u8],
 }
 
+/// Blanks, tabs, carriage returns and whatever else is no printing character.
 fn is_blank(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | b'\r')
+    byte <= b' '
 }
 
 impl<'a> Tokens<'a> {

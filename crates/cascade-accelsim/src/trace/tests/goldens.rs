@@ -2,22 +2,9 @@
 
 use std::fs::File;
 use std::io::BufReader;
-use std::path::PathBuf;
 
+use super::data;
 use crate::trace::{BlockSource, ThreadBlock, TraceError, TraceReader};
-
-fn data(path: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("CASCADE_SHARED_DATA").map_or_else(
-        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
-        PathBuf::from,
-    );
-    let path = root.join(path);
-    if path.exists() {
-        return Some(path);
-    }
-    println!("skipped: {} is missing", path.display());
-    None
-}
 
 /// Warp and thread instructions of a trace.
 fn count(source: &mut dyn BlockSource) -> Result<(usize, u64), TraceError> {

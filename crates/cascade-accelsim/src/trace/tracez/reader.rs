@@ -1,7 +1,7 @@
 //! Reader of `.tracez`, one block at a time along the index.
 
 use std::collections::VecDeque;
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
 
 use zstd::bulk::Decompressor;
 
@@ -301,13 +301,20 @@ impl<R: Read + Seek> Packed<R> {
 }
 
 fn u32_from(read: &mut impl Read) -> Result<u32> {
-    let mut bytes = [0; 4];
-    read.read_exact(&mut bytes)?;
-    Ok(u32::from_le_bytes(bytes))
+    Ok(u32::from_le_bytes(bytes_from(read)?))
 }
 
 fn u64_from(read: &mut impl Read) -> Result<u64> {
-    let mut bytes = [0; 8];
-    read.read_exact(&mut bytes)?;
-    Ok(u64::from_le_bytes(bytes))
+    Ok(u64::from_le_bytes(bytes_from(read)?))
+}
+
+fn bytes_from<const N: usize>(read: &mut impl Read) -> Result<[u8; N]> {
+    let mut bytes = [0; N];
+    match read.read_exact(&mut bytes) {
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
+            Err(TraceErrorKind::Packed("it ends too early"))
+        }
+        Err(error) => Err(error.into()),
+        Ok(()) => Ok(bytes),
+    }
 }
