@@ -146,13 +146,15 @@ impl Parser {
             return;
         }
         if let Some(block) = &mut self.block
-            && block.collector.line(line)
+            && block.collector.plain(line)
         {
             return;
         }
         if let Some(row) = failure::find(line) {
             self.failed(row, line, sink);
-        } else if self.failure.is_some() && self.block.is_none() {
+        } else if let Some(block) = &mut self.block {
+            block.collector.other(line);
+        } else if self.failure.is_some() {
             self.more_excerpt(line);
         }
     }
@@ -192,13 +194,13 @@ impl Parser {
                     line: self.summary.lines,
                     collector,
                 };
-                block.collector.line(line);
+                block.collector.other(line);
                 self.block = Some(block);
                 true
             }
             Some(b'g') if line.starts_with(b"gpgpu_silicon_slowdown") => {
                 if let Some(block) = &mut self.block {
-                    block.collector.line(line);
+                    block.collector.other(line);
                     self.close_block(true, sink);
                 }
                 false
@@ -336,6 +338,7 @@ impl Parser {
             &mut self.summary.totals,
         );
         self.summary.kernels_finished += 1;
+        self.summary.blocks_cut += usize::from(!complete);
         self.last_keys = block.stats.len();
         self.summary.cycles_since_last_block |= block.overlaps();
         if block.dropped_keys > 0 {

@@ -73,24 +73,32 @@ impl Collector {
         }
     }
 
-    /// Takes one line of a block. Returns true where all its values were numbers, so that nothing else can
-    /// be hidden in it.
-    pub(super) fn line(&mut self, line: &[u8]) -> bool {
+    /// Takes a line that is plain `key = number`, as most are; false where it is not.
+    pub(super) fn plain(&mut self, line: &[u8]) -> bool {
         let Some(eq) = memchr(b'=', line) else {
-            self.heading(line);
             return false;
         };
         let (key, value) = (trim(line.get(..eq)), trim(line.get(eq + 1..)));
-        if let (Some(number), false) = (number(value), is_odd(key)) {
-            self.start_key(line, b"", key);
-            self.put(StatValue::Number(number), None);
-            return true;
+        match number(value) {
+            Some(number) if !is_odd(key) => {
+                self.start_key(line, b"", key);
+                self.put(StatValue::Number(number), None);
+                true
+            }
+            _ => false,
         }
-        if key.is_empty() {
-            self.heading(line);
-            return false;
+    }
+
+    /// Takes any other line.
+    pub(super) fn other(&mut self, line: &[u8]) {
+        match memchr(b'=', line) {
+            Some(eq) if !trim(line.get(..eq)).is_empty() => {
+                if !is_in_flight(line) {
+                    self.odd_line(line, trim(line.get(..eq)), trim(line.get(eq + 1..)));
+                }
+            }
+            _ => self.heading(line),
         }
-        !is_in_flight(line) && self.odd_line(line, key, value)
     }
 
     fn heading(&mut self, line: &[u8]) {
@@ -130,46 +138,49 @@ impl Collector {
         push_lossy(&mut self.key, name);
     }
 
-    /// Lines with several pairs, units, fractions or text. True where all is numbers.
-    fn odd_line(&mut self, line: &[u8], key: &[u8], value: &[u8]) -> bool {
+    /// Lines with several pairs, units, fractions or text.
+    fn odd_line(&mut self, line: &[u8], key: &[u8], value: &[u8]) {
         // `bank skew: 288/64 = 4.50`
         if let Some(colon) = memrchr(b':', key)
             && let fraction = trim(key.get(colon + 1..))
             && is_fraction(fraction)
         {
             self.start_key(line, b"", trim(key.get(..colon)));
-            return self.fraction(fraction, value);
+            self.fraction(fraction, value);
+            return;
         }
         let (label, name) = split_label(key);
         if let Some(eq) = memchr(b'=', value) {
             let first = trim(value.get(..eq));
             if is_fraction(first) {
                 self.start_key(line, label, name);
-                return self.fraction(first, trim(value.get(eq + 1..)));
+                self.fraction(first, trim(value.get(eq + 1..)));
+            } else {
+                self.pairs(line, label, name, value);
             }
-            return self.pairs(line, label, name, value);
+            return;
         }
         // `In Dram Latency Queue (total = 0): `
         if memchr(b'(', name).is_some() && memchr(b')', name).is_none() {
             let name: Vec<u8> = name.iter().copied().filter(|&byte| byte != b'(').collect();
             let value = value.strip_suffix(b":").unwrap_or(value);
             self.start_key(line, label, &name);
-            return self.value(value.strip_suffix(b")").unwrap_or(value));
+            self.value(value.strip_suffix(b")").unwrap_or(value));
+            return;
         }
         self.start_key(line, label, name);
-        self.value(value)
+        self.value(value);
     }
 
-    fn fraction(&mut self, fraction: &[u8], value: &[u8]) -> bool {
-        let done = self.value(value);
+    fn fraction(&mut self, fraction: &[u8], value: &[u8]) {
+        self.value(value);
         self.key.push_str(" (fraction)");
         self.put(StatValue::Text(lossy(fraction)), None);
-        done
     }
 
     /// `A: k = v, k = v` and `k=v k=v`: a value is one token, what follows it is the next key.
-    fn pairs(&mut self, line: &[u8], label: &[u8], first: &[u8], rest: &[u8]) -> bool {
-        let (mut name, mut rest, mut numbers) = (first, rest, true);
+    fn pairs(&mut self, line: &[u8], label: &[u8], first: &[u8], rest: &[u8]) {
+        let (mut name, mut rest) = (first, rest);
         loop {
             let eq = memchr(b'=', rest);
             let segment = trim(rest.get(..eq.unwrap_or(rest.len())));
@@ -183,18 +194,18 @@ impl Collector {
                 .split_at_checked(end.unwrap_or(segment.len()))
                 .unwrap_or((segment, b""));
             self.start_key(line, label, name);
-            numbers &= self.value(value);
-            let Some(eq) = eq else { return numbers };
+            self.value(value);
+            let Some(eq) = eq else { return };
             name = next.strip_prefix(b",").unwrap_or(next).trim_ascii();
             rest = rest.get(eq + 1..).unwrap_or_default();
             if name.is_empty() {
-                return false;
+                return;
             }
         }
     }
 
-    /// Stores a value that may have a unit, under the key built. True where it is a number.
-    fn value(&mut self, value: &[u8]) -> bool {
+    /// Stores a value that may have a unit, under the key built.
+    fn value(&mut self, value: &[u8]) {
         let end = value
             .iter()
             .position(|byte| matches!(byte, b' ' | b'\t' | b'%' | b'x' | b'!' | b','));
@@ -214,14 +225,9 @@ impl Collector {
             // `end_cycle=15913, sim cycle for this kernel is 6338`
             (Some(number), [b',', b' ', letter, ..]) if letter.is_ascii_alphabetic() => {
                 self.put(StatValue::Number(number), None);
-                return false;
             }
-            _ => {
-                self.put(StatValue::Text(lossy(value)), None);
-                return false;
-            }
+            _ => self.put(StatValue::Text(lossy(value)), None),
         }
-        true
     }
 
     /// Stores under the key built, or under the next free name where it is taken.

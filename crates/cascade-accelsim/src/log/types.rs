@@ -171,6 +171,8 @@ pub struct LogSummary {
     pub mode: Mode,
     /// Statistics blocks, one per finished kernel.
     pub kernels_finished: usize,
+    /// Of these, blocks that the log's end cut (at most the last).
+    pub blocks_cut: usize,
     /// Launch lines.
     pub kernels_launched: usize,
     /// Trace headers read.

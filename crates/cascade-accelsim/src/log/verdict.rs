@@ -28,7 +28,8 @@ pub fn explain(
 ) -> Verdict {
     let finished = summary.kernels_finished;
     let expected = expected_kernels.unwrap_or(summary.headers_loaded.max(summary.kernels_launched));
-    let all = finished >= expected && (finished > 0 || expected_kernels == Some(0));
+    let all =
+        finished >= expected && summary.blocks_cut == 0 && (finished > 0 || expected_kernels == Some(0));
     let of = format!("{finished} of {expected} kernels finished");
     let process = process_words(exit_code, signal);
     let failed = |message: String| Verdict {
@@ -41,8 +42,12 @@ pub fn explain(
     };
     match &summary.ending {
         Ending::Failed(failure) => {
-            let kernel = failure.kernel.as_ref().map_or_else(String::new, |name| format!(" in kernel {name}"));
-            if failure.results_complete && all || expected_kernels.is_some() && all && only_after_results(failure.kind)
+            let kernel = failure
+                .kernel
+                .as_ref()
+                .map_or_else(String::new, |name| format!(" in kernel {name}"));
+            if failure.results_complete && all
+                || expected_kernels.is_some() && all && only_after_results(failure.kind)
             {
                 return passed(Some(format!(
                     "All {finished} kernels finished; the simulator then failed (line {}), which does not touch the \
@@ -56,11 +61,11 @@ pub fn explain(
                 failure.what_it_means, failure.what_to_do, failure.line
             ))
         }
-        Ending::NoSimulator => failed(process.unwrap_or_else(|| {
-            "The log has no simulator output: the application ran without Accel-Sim (its library was not loaded), or \
-             the simulator did not start."
-                .to_owned()
-        })),
+        Ending::NoSimulator => failed(format!(
+            "{}The log has no simulator output: the application ran without Accel-Sim (its library was not loaded), or \
+             the simulator did not start.",
+            process.map_or_else(String::new, |process| process + " ")
+        )),
         Ending::MaxCycleReached => failed(format!(
             "The run stopped at the configured maximum (-gpgpu_max_cycle, _max_insn or _max_cta), so its last kernel \
              is partial; {of} at most. Raise or remove the limit."
@@ -72,9 +77,10 @@ pub fn explain(
         Ending::Complete => failed(format!(
             "The simulator ended as if all was done but {of}: kernels were dropped from the list or were not readable."
         )),
-        Ending::CutOff if expected_kernels.is_some() && all && exit_code == Some(0) => {
-            passed(Some(format!("All {finished} kernels finished; the log lacks the simulator's exit line.")))
-        }
+        Ending::CutOff if expected_kernels.is_some() && all => passed(Some(format!(
+            "All {finished} kernels finished; the log lacks the simulator's exit line.{}",
+            process.map_or_else(String::new, |process| format!(" {process}"))
+        ))),
         Ending::CutOff => {
             let process = process.unwrap_or_else(|| "The log stops without a reason.".to_owned());
             failed(format!("{process} {of}."))

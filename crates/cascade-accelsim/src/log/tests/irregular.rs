@@ -182,6 +182,15 @@ fn concurrent_kernels_say_which_finished() {
 }
 
 #[test]
+fn the_error_stream_glued_into_a_block_is_no_statistic() {
+    let text = "kernel_name = k \ngpu_sim_cycle = 7\ngpu_sim_insn = 1a.out: x.cc:1: void f(): Assertion `a == b' failed.\n";
+    let (events, summary) = read(text.as_bytes());
+    let keys: Vec<_> = blocks(&events)[0].stats.keys().cloned().collect();
+    assert_eq!(keys, ["kernel_name", "gpu_sim_cycle"]);
+    assert!(matches!(summary.ending, Ending::Failed(failure) if failure.kind == FailureKind::Assertion));
+}
+
+#[test]
 fn a_demangled_name_is_one_name() {
     let (events, summary) =
         read(b"kernel_name = void f<int, 2>(float*) \nkernel_launch_uid = 4 \ngpgpu_silicon_slowdown = 1x\n");
