@@ -13,6 +13,7 @@ pub const CUMULATIVE: &[(&str, &[&str])] = &[
     ("gpu_tot_sim_insn", &[]),
     ("gpu_tot_issued_cta", &[]),
     ("gpu_reg_bank_conflict_stalls", &[]),
+    ("gpu_stall_", &[]),
     ("gpgpu_n_", &[]),
     ("gpgpu_stall_shd_mem[", &[]),
     ("L1I_total_cache_", &["_rate"]),
@@ -28,11 +29,45 @@ pub const CUMULATIVE: &[(&str, &[&str])] = &[
     ("total dram reads", &[]),
     ("total dram writes", &[]),
     ("icnt_total_pkts_", &[]),
+    ("Req_Network_injected_packets_num", &[]),
+    ("Reply_Network_injected_packets_num", &[]),
 ];
 
-/// Whether a key is in [`CUMULATIVE`].
+/// Counters of a memory channel (`DRAM[N]: <name>`) that are never reset; the other keys there are rates,
+/// averages and constants.
+pub const CUMULATIVE_DRAM: &[&str] = &[
+    "n_cmd",
+    "n_nop",
+    "n_act",
+    "n_pre",
+    "n_ref_event",
+    "n_req",
+    "n_rd",
+    "n_rd_L2_A",
+    "n_write",
+    "n_wr_bk",
+    "n_activity",
+    "total_CMD",
+    "util_bw",
+    "Wasted_Col",
+    "Wasted_Row",
+    "Idle",
+    "Read",
+    "Write",
+    "L2_Alloc",
+    "L2_WB",
+    "n_ref",
+    "total_req",
+    "issued_total_row",
+    "issued_total_col",
+];
+
+/// Whether a key is in [`CUMULATIVE`] or, for a memory channel, in [`CUMULATIVE_DRAM`].
 #[must_use]
 pub fn is_cumulative(key: &str) -> bool {
+    if let Some((_, name)) = key.strip_prefix("DRAM[").and_then(|rest| rest.split_once("]: ")) {
+        return CUMULATIVE_DRAM.contains(&name);
+    }
     CUMULATIVE
         .iter()
         .any(|(prefix, not)| key.starts_with(prefix) && !not.iter().any(|suffix| key.ends_with(suffix)))

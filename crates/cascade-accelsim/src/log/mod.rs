@@ -27,7 +27,7 @@ mod stats;
 mod types;
 mod verdict;
 
-pub use cumulative::{CUMULATIVE, is_cumulative, per_block};
+pub use cumulative::{CUMULATIVE, CUMULATIVE_DRAM, is_cumulative, per_block};
 pub use failure::{Failure, FailureKind};
 pub use parser::{MAX_LINE_BYTES, MAX_NOTES, Parser, read_log};
 pub use stats::{MAX_KEYS_PER_BLOCK, StatValue, Stats};

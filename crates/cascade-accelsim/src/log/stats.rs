@@ -6,7 +6,7 @@
 //! 3. `minimum` and `maximum` under a network average are led by that average's key;
 //! 4. a key seen again with a unit in brackets becomes `key (unit)`, so `gpgpu_simulation_rate` is the
 //!    instructions and `gpgpu_simulation_rate (cycle/sec)` the cycles;
-//! 5. any other key seen again becomes `key #2`, `key #3`, … unless its value is the same.
+//! 5. any other key seen again becomes `key #2`, `key #3`, … in the log's order.
 //!
 //! A value is a number where one number stands alone or before a unit (`%`, `x`, `!`, `GB/Sec`, `(…)`).
 //! `768/40 = 19.2` gives the number and a text `key (fraction)`; `8192 {8:1024,}` the number and a text
@@ -236,30 +236,20 @@ impl Collector {
             self.dropped += 1;
             return;
         }
-        let old = match self.stats.entry(self.key.clone()) {
-            Entry::Vacant(free) => {
-                free.insert(value);
-                return;
-            }
-            Entry::Occupied(taken) => taken,
-        };
+        if let Entry::Vacant(free) = self.stats.entry(self.key.clone()) {
+            free.insert(value);
+            return;
+        }
         if let Some(unit) = unit {
             self.key.push(' ');
             push_lossy(&mut self.key, unit);
             self.put(value, None);
             return;
         }
-        if *old.get() == value {
-            return;
-        }
         for repeat in 2..=MAX_REPEATS {
-            match self.stats.entry(format!("{} #{repeat}", self.key)) {
-                Entry::Vacant(free) => {
-                    free.insert(value);
-                    return;
-                }
-                Entry::Occupied(taken) if *taken.get() == value => return,
-                Entry::Occupied(_) => {}
+            if let Entry::Vacant(free) = self.stats.entry(format!("{} #{repeat}", self.key)) {
+                free.insert(value);
+                return;
             }
         }
         self.dropped += 1;

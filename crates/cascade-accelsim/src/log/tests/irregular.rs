@@ -51,7 +51,8 @@ fn repeated_keys_are_told_apart_by_unit_section_and_index() {
         &[
             ("min_bank_accesses", "0"),
             ("min_bank_accesses #2", "4"),
-            ("min_bank_accesses #3", "7"),
+            ("min_bank_accesses #3", "4"),
+            ("min_bank_accesses #4", "7"),
         ],
     );
     check(
