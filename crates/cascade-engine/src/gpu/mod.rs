@@ -2,6 +2,7 @@
 
 mod builtin;
 mod fact;
+mod from_config;
 mod load;
 mod model;
 
@@ -10,6 +11,7 @@ use sha2::{Digest, Sha256};
 
 pub use builtin::builtin;
 pub use fact::{Fact, Rule};
+pub use from_config::{DISAGREEMENT, Disagreement, disagreements};
 pub use load::{GpuFileError, MAX_GPU_FILE_BYTES};
 pub use model::{Chip, Latency, SmCore, Tensor, TensorType, UnitFacts, Units};
 

@@ -2,7 +2,7 @@
 //! latencies, no contention.
 //!
 //! Barriers and waits for asynchronous copies are ignored, so the result is a lower bound; outstanding
-//! results are waited for when the warp ends. Predicates that the trace does not list (tracers before 2.0)
+//! results, copies and writes are waited for when the warp ends. Predicates that the trace does not list (tracers before 2.0)
 //! are covered by letting a branch wait for the warp's last compare.
 
 use cascade_accelsim::trace::{Instr, Reg};
@@ -69,7 +69,7 @@ impl Chain {
         self.next_issue = start + 1.0;
     }
 
-    /// An asynchronous copy issues and its data arrives `latency` cycles later, without a register.
+    /// A copy or a write issues and its data arrives `latency` cycles later, without a register.
     pub(super) fn issue_async(&mut self, instr: &Instr, op: &OpInfo, latency: f64) {
         self.issue(instr, op, 1.0);
         self.last_result = self.last_result.max(self.next_issue - 1.0 + latency);

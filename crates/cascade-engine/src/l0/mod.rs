@@ -8,6 +8,7 @@ mod chain;
 mod coalesce;
 mod costs;
 mod footprint;
+mod memory;
 mod occupancy;
 mod pass;
 

@@ -2,25 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use cascade_accelsim::trace::{Instr, KernelHeader, MemAccess, OpcodeId, OpcodeTable, ThreadBlock, Warp};
+use cascade_accelsim::trace::{KernelHeader, OpcodeId, OpcodeTable, ThreadBlock, Warp};
 
 use super::bounds::{Totals, p_norm};
 use super::chain::Chain;
-use super::coalesce::{Lines, SECTOR_BYTES, bank_passes};
 use super::costs::{CostTable, UNITS};
-use super::footprint::{Footprint, LineTable};
+use super::memory::Memory;
 use super::occupancy::occupancy;
 use crate::engine::{Engine, EngineError, Options};
 use crate::estimate::{BoundKind, KernelEstimate, Provenance};
 use crate::gpu::GpuModel;
-use crate::opcode::{Class, MemKind, MemOp, Space};
+use crate::opcode::Class;
 
 /// Sub-cores for which there are counters; [`crate::gpu::SmCore::schedulers`] has the same limit.
 const MAX_SUBCORES: usize = 8;
-/// Lines of one CTA whose L1 state is tracked (128 MiB); further lines count as misses.
-const MAX_CTA_LINES: usize = 1 << 20;
-/// Bytes of the shared and local windows in the generic address space (CUDA gives each 16 MiB).
-const WINDOW_BYTES: u64 = 1 << 24;
 
 /// One sub-core's share of one block.
 #[derive(Clone, Copy, Debug, Default)]
@@ -45,13 +40,10 @@ pub struct KernelPass<'gpu> {
     options: Options,
     header: KernelHeader,
     costs: CostTable,
-    lines: Lines,
-    cta_lines: LineTable,
-    footprint: Footprint,
+    memory: Memory,
     totals: Totals,
     warp_insts: u64,
     thread_insts: u64,
-    sectors: u64,
     unknown: BTreeMap<OpcodeId, u64>,
 }
 
@@ -71,13 +63,10 @@ impl<'gpu> KernelPass<'gpu> {
             options: *options,
             header: header.clone(),
             costs: CostTable::default(),
-            lines: Lines::default(),
-            cta_lines: LineTable::new(MAX_CTA_LINES),
-            footprint: Footprint::default(),
+            memory: Memory::new(header),
             totals: Totals::default(),
             warp_insts: 0,
             thread_insts: 0,
-            sectors: 0,
             unknown: BTreeMap::new(),
         })
     }
@@ -88,7 +77,7 @@ impl<'gpu> KernelPass<'gpu> {
     /// The block refers to an opcode that `opcodes` lacks.
     pub fn block(&mut self, block: &ThreadBlock, opcodes: &OpcodeTable) -> Result<(), EngineError> {
         self.costs.extend(opcodes, self.gpu);
-        self.cta_lines.clear();
+        self.memory.start_cta();
         let mut subcores = [SubCore::default(); MAX_SUBCORES];
         let mut sm = SmShare::default();
         let count = (self.gpu.sm_core.schedulers.count() as usize).clamp(1, MAX_SUBCORES);
@@ -122,7 +111,7 @@ impl<'gpu> KernelPass<'gpu> {
     ) -> Result<(), EngineError> {
         let mut chain = follow.then(Box::<Chain>::default);
         for instr in &warp.instrs {
-            let Some(cost) = self.costs.as_slice().get(usize::from(instr.opcode.0)).copied() else {
+            let Some(cost) = self.costs.as_slice().get(usize::from(instr.opcode.0)) else {
                 return Err(EngineError::Opcode {
                     kernel: self.header.name.clone(),
                     block: block.id.to_string(),
@@ -142,15 +131,17 @@ impl<'gpu> KernelPass<'gpu> {
             let mut latency = cost.latency;
             let mut asynchronous = false;
             match cost.op.class {
-                Class::Lsu => {
-                    sm.lsu_cycles += self.gpu.sm_core.lsu_interval.value;
-                    if let (Some(op), Some(mem)) = (cost.op.mem, &instr.mem) {
-                        let (extra, time) = self.memory(block, instr, op, mem, sm);
-                        sm.lsu_cycles += extra;
-                        latency = time;
-                        asynchronous = op.kind == MemKind::AsyncCopy || op.kind.is_bulk();
+                Class::Lsu => match (cost.op.mem, &instr.mem) {
+                    (Some(op), Some(mem)) => {
+                        let access = self.memory.access(self.gpu, block, instr, op, mem);
+                        sm.lsu_cycles += access.lsu_cycles;
+                        sm.l2_bytes += access.l2_bytes;
+                        latency = access.latency;
+                        asynchronous = access.asynchronous;
                     }
-                }
+                    // Shuffles and cache control: a pass through the load/store path.
+                    _ => sm.lsu_cycles += self.gpu.sm_core.lsu_interval.value,
+                },
                 Class::Unknown => *self.unknown.entry(instr.opcode).or_default() += 1,
                 _ => {}
             }
@@ -166,100 +157,6 @@ impl<'gpu> KernelPass<'gpu> {
             sm.chain = chain.length();
         }
         Ok(())
-    }
-
-    /// One memory instruction: load/store cycles beyond the minimum, and its unloaded latency.
-    fn memory(
-        &mut self,
-        block: &ThreadBlock,
-        instr: &Instr,
-        op: MemOp,
-        mem: &MemAccess,
-        sm: &mut SmShare,
-    ) -> (f64, f64) {
-        let core = &self.gpu.sm_core;
-        let latency = &self.gpu.latency;
-        let bytes = u64::from(op.bytes);
-        let beyond_minimum = |cycles: f64| (cycles - core.lsu_interval.value).max(0.0);
-        if self.space(block, instr, op) == Space::Shared {
-            let passes = bank_passes(
-                block,
-                instr,
-                mem,
-                bytes,
-                core.shared_banks.count(),
-                op.address_lanes(),
-            );
-            return (
-                beyond_minimum(f64::from(passes)),
-                latency.shared.value + f64::from(passes.saturating_sub(1)),
-            );
-        }
-        let bulk_bytes = mem.bulk.map_or(0, |bulk| bulk.bytes);
-        if op.kind.is_bulk() {
-            self.lines.coalesce_bulk(block, mem);
-        } else {
-            self.lines.coalesce(block, instr, mem, bytes);
-        }
-        let (reads, writes) = match op.kind {
-            MemKind::Atomic | MemKind::Reduction => (true, true),
-            kind => (!kind.writes(), kind.writes()),
-        };
-        let mut missed = 0_u64;
-        let mut level = latency.l1.value;
-        for (line, mask) in self.lines.as_slice() {
-            if self.footprint.touch(*line, *mask, reads, writes) {
-                level = level.max(latency.dram.value);
-            }
-            let mut miss = *mask;
-            if reads
-                && !op.bypass_l1
-                && let Some(state) = self.cta_lines.entry(*line)
-            {
-                miss = *mask & !*state;
-                *state |= *mask;
-            }
-            if miss != 0 {
-                level = level.max(latency.l2.value);
-                missed += u64::from(miss.count_ones());
-            }
-        }
-        let sectors = self.lines.sectors();
-        self.sectors += sectors;
-        sm.l2_bytes += (missed * SECTOR_BYTES).max(bulk_bytes);
-        let lines = self.lines.as_slice().len() as f64;
-        let moved = bulk_bytes.max(u64::from(instr.active()) * bytes) as f64 / core.l1_bandwidth.value;
-        // A bulk copy passes L1's tags by; it only moves its bytes.
-        let cycles = if op.kind.is_bulk() {
-            bulk_bytes as f64 / core.l1_bandwidth.value
-        } else {
-            lines.max(moved)
-        };
-        let serial = if op.kind.is_bulk() {
-            0.0
-        } else {
-            (lines - 1.0).max(0.0)
-        };
-        (beyond_minimum(cycles), level + serial)
-    }
-
-    /// Where an access goes: what the opcode says or, for generic ones, the window of the first address.
-    fn space(&self, block: &ThreadBlock, instr: &Instr, op: MemOp) -> Space {
-        if op.space != Space::Generic {
-            return op.space;
-        }
-        let mut first = None;
-        block.for_each_address(instr, |_, address| first = first.or(Some(address)));
-        let in_window = |base: Option<u64>| {
-            base.filter(|base| *base != 0)
-                .zip(first)
-                .is_some_and(|(base, address)| address.wrapping_sub(base) < WINDOW_BYTES)
-        };
-        if in_window(self.header.shmem_base) {
-            Space::Shared
-        } else {
-            Space::Global
-        }
     }
 
     fn add_block(&mut self, subcores: &[SubCore], sm: &SmShare) {
@@ -292,10 +189,11 @@ impl<'gpu> KernelPass<'gpu> {
         let gpu = self.gpu;
         // Writes stay in L2 as long as it can hold them; reads must come from DRAM once.
         let spilled = self
+            .memory
             .footprint
             .written_bytes()
             .saturating_sub(gpu.chip.l2_size.count());
-        self.totals.dram_bytes = self.footprint.read_bytes() + spilled;
+        self.totals.dram_bytes = self.memory.footprint.read_bytes() + spilled;
         // `new` made sure that a CTA fits, so the grid's own occupancy is only a formality here.
         let occupancy = occupancy(&self.header, gpu, self.totals.blocks).unwrap_or_else(|limited_by| {
             crate::estimate::Occupancy {
@@ -350,10 +248,10 @@ impl<'gpu> KernelPass<'gpu> {
             blocks_in_grid: self.header.grid.count(),
             warp_insts: self.warp_insts,
             thread_insts: self.thread_insts,
-            sectors: self.sectors,
+            sectors: self.memory.sectors,
             l2_bytes: self.totals.l2_bytes,
             dram_bytes: self.totals.dram_bytes,
-            footprint_exact: self.footprint.is_exact(),
+            footprint_exact: self.memory.footprint.is_exact(),
             coverage: if self.warp_insts == 0 {
                 1.0
             } else {
