@@ -70,7 +70,10 @@ fn kernel(uid: usize, ctas: usize) -> Result<String, std::fmt::Error> {
         ] {
             writeln!(text, "{key} = 21582.25 ")?;
         }
-        writeln!(text, "dram[{channel}]: {}", "     64917".repeat(16))?;
+        // With these tables a block has about 44 bytes a key, as a real one.
+        for _ in 0..5 {
+            writeln!(text, "dram[{channel}]: {}", "     64917".repeat(16))?;
+        }
     }
     text.push_str("gpgpu_simulation_rate = 49092 (inst/sec)\ngpgpu_silicon_slowdown = 143563x\n");
     Ok(text)

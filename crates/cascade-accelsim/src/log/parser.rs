@@ -186,6 +186,13 @@ impl Parser {
 
     /// Lines that change the state. True where nothing else can be in the line.
     fn marker(&mut self, line: &[u8], sink: &mut impl FnMut(LogEvent)) -> bool {
+        // An application may print without a newline just before.
+        if line.ends_with(b"GPGPU-Sim: *** exit detected ***") {
+            self.close_block(true, sink);
+            self.spoke = true;
+            self.summary.exit_seen = true;
+            return true;
+        }
         match line.first() {
             Some(b'k') if line.starts_with(b"kernel_name =") => {
                 self.close_block(true, sink);
@@ -252,9 +259,6 @@ impl Parser {
         }
         if line.starts_with(b"GPGPU-Sim: Configuration options:") && !self.options_sent {
             self.options = Some(Options::new());
-        } else if line.starts_with(b"GPGPU-Sim: *** exit detected ***") {
-            self.close_block(true, sink);
-            self.summary.exit_seen = true;
         } else if line.starts_with(b"GPGPU-Sim: ** break due to reaching the maximum") {
             self.close_block(true, sink);
             self.max_reached = true;

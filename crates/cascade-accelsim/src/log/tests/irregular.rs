@@ -252,7 +252,7 @@ fn no_simulator_launcher_noise_and_ptx_mode() {
     assert_eq!(read(b"").1.ending, Ending::NoSimulator);
     let ptx = "GPGPU-Sim PTX: pushing kernel '_Z1kv' to stream 3, gridDim= (1,1,1) blockDim = (16,1,1) \n\
         frame progress: 1\nkernel_name = _Z1kv \nkernel_launch_uid = 1 \ngpu_sim_cycle = 4\ngpgpu_silicon_slowdown = 1x\n\
-        checksum = 0x42 \u{ff}\nPASSED\nGPGPU-Sim: *** exit detected ***\n";
+        checksum = 0x42 \u{ff}\nPASSED GPGPU-Sim: *** exit detected ***\n";
     let bytes: Vec<u8> = ptx.chars().map(|letter| letter as u8).collect();
     let (events, summary) = read(&bytes);
     assert_eq!(
