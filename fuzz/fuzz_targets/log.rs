@@ -17,7 +17,10 @@ fuzz_target!(|input: (u16, u16, &[u8])| {
         (events, summary)
     };
     let whole = read(&[]);
-    let mut cuts = [usize::from(first).min(log.len()), usize::from(second).min(log.len())];
+    let mut cuts = [
+        usize::from(first).min(log.len()),
+        usize::from(second).min(log.len()),
+    ];
     cuts.sort_unstable();
     assert_eq!(whole, read(&cuts));
     for event in &whole.0 {
