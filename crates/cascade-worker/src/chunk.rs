@@ -1,5 +1,7 @@
 //! Cuts an engine's output into lines and the lines into chunks, in bounded memory.
 
+use memchr::memchr;
+
 /// Most lines of a chunk.
 pub(crate) const CHUNK_LINES: usize = 200;
 /// Bytes at which a chunk is sent although it has fewer lines. As JSON, where a control character takes six
@@ -19,27 +21,22 @@ pub(crate) struct Chunker {
 impl Chunker {
     /// Takes bytes until a chunk is full and gives back the rest.
     pub(crate) fn push<'a>(&mut self, mut bytes: &'a [u8]) -> &'a [u8] {
-        while !bytes.is_empty() && !self.is_full() {
-            let room = LINE_BYTES - self.open.len().min(LINE_BYTES);
-            let (head, tail) = bytes.split_at_checked(room).unwrap_or((bytes, &[]));
-            match head.iter().position(|byte| *byte == b'\n') {
-                Some(end) => {
-                    self.open.extend_from_slice(bytes.get(..end).unwrap_or_default());
-                    bytes = bytes.get(end + 1..).unwrap_or_default();
-                    self.close();
-                }
-                None => {
-                    self.open.extend_from_slice(head);
-                    bytes = tail;
-                    // A line of exactly the limit is whole when its newline comes next.
-                    if self.open.len() >= LINE_BYTES && bytes.first().is_some_and(|byte| *byte != b'\n') {
-                        self.close();
-                    } else if self.open.len() >= LINE_BYTES {
-                        bytes = bytes.get(1..).unwrap_or_default();
-                        self.close();
-                    }
-                }
+        while let Some(first) = bytes.first()
+            && !self.is_full()
+        {
+            if *first == b'\n' {
+                self.close();
+                bytes = bytes.get(1..).unwrap_or_default();
+                continue;
             }
+            if self.open.len() >= LINE_BYTES {
+                self.close();
+            }
+            let room = bytes.len().min(LINE_BYTES - self.open.len());
+            let end = memchr(b'\n', bytes.get(..room).unwrap_or_default()).unwrap_or(room);
+            let (head, tail) = bytes.split_at_checked(end).unwrap_or((bytes, &[]));
+            self.open.extend_from_slice(head);
+            bytes = tail;
         }
         bytes
     }
