@@ -396,6 +396,13 @@ pub(super) const TABLE: &[Row] = {
             "The simulator aborted.",
             "See the lines before it.",
         ),
+        row(
+            "Cascade engine: ERROR:",
+            Generic,
+            K::SimulatorError,
+            "The embedded engine could not simulate a kernel.",
+            "Do what the line in the excerpt says. Kernels before it are kept.",
+        ),
     ]
 };
 

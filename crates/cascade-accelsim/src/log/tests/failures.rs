@@ -120,6 +120,7 @@ const LINES: &[(&str, FailureKind)] = {
             K::Aborted,
         ),
         ("Aborted (core dumped)", K::Aborted),
+        ("Cascade engine: ERROR: kernel `k` cannot run", K::SimulatorError),
     ]
 };
 
