@@ -1,6 +1,7 @@
 //! The engine's front door: options, the architecture check and the run over one kernel.
 
 use cascade_accelsim::trace::{BlockSource, KernelHeader, ThreadBlock, TraceError};
+use serde::Serialize;
 use thiserror::Error;
 
 use crate::estimate::{KernelEstimate, Limit};
@@ -8,7 +9,7 @@ use crate::gpu::GpuModel;
 use crate::l0::KernelPass;
 
 /// How closely a kernel is modelled.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub enum Level {
     /// Analytic bounds in one pass over the trace.
     #[default]
@@ -96,8 +97,8 @@ pub enum EngineError {
 pub struct Engine;
 
 impl Engine {
-    /// Whether a kernel's instructions are of the GPU's architecture: its binary version must equal the SM
-    /// number (a cubin of sm_80 runs natively on sm_80 only as far as timing is concerned).
+    /// Whether a kernel's instructions are those of the GPU's architecture: the trace's binary version must
+    /// equal the GPU's SM number. Even neighbours such as sm_80 and sm_86 differ in what instructions cost.
     ///
     /// # Errors
     /// Names both and says what to do.

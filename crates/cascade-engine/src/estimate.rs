@@ -1,10 +1,13 @@
 //! What the engine says about one kernel.
 
+use serde::Serialize;
+
 use crate::engine::Level;
 use crate::gpu::Status;
 
 /// What can limit a kernel, in the order in which reports list them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum BoundKind {
     /// Instruction issue: one warp instruction per cycle and scheduler.
     Issue,
@@ -47,7 +50,7 @@ impl BoundKind {
 }
 
 /// One lower bound on a kernel's body.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Bound {
     /// What limits.
     pub kind: BoundKind,
@@ -56,7 +59,8 @@ pub struct Bound {
 }
 
 /// What stops more CTAs from residing on an SM.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Limit {
     /// The SM's CTA slots.
     Ctas,
@@ -84,7 +88,7 @@ impl Limit {
 }
 
 /// How a kernel fills the SMs.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Occupancy {
     /// CTAs that fit on one SM.
     pub ctas_per_sm: u64,
@@ -101,7 +105,8 @@ pub struct Occupancy {
 }
 
 /// Where a number comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Provenance {
     /// Computed by this engine from a trace.
     Simulated,
@@ -117,7 +122,7 @@ impl Provenance {
 }
 
 /// The engine's result for one kernel on one GPU.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct KernelEstimate {
     /// Kernel name from the trace.
     pub name: String,

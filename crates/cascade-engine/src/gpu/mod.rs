@@ -6,7 +6,7 @@ mod from_config;
 mod load;
 mod model;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 pub use builtin::builtin;
@@ -16,7 +16,7 @@ pub use load::{GpuFileError, MAX_GPU_FILE_BYTES};
 pub use model::{Chip, Latency, SmCore, Tensor, TensorType, UnitFacts, Units};
 
 /// Whether anybody compared the engine's results on this GPU with the real one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// Nothing was measured by us.

@@ -8,8 +8,9 @@ pub const LINE_BYTES: u64 = 128;
 pub const SECTOR_BYTES: u64 = 32;
 /// Bytes of a shared-memory bank word.
 const WORD_BYTES: u64 = 4;
-/// Most bulk-copy lines followed for one instruction (16 MiB); what lies beyond counts as traffic only.
-const MAX_BULK_LINES: u64 = 131_072;
+/// Most lines followed for one bulk copy: 256 KiB, more than an SM's shared memory holds. What lies beyond
+/// counts as traffic only.
+const MAX_BULK_LINES: u64 = 2_048;
 
 /// Lines touched by one instruction, each with a mask of its four sectors; lines ascending, reused.
 #[derive(Debug, Default)]

@@ -1,5 +1,6 @@
 //! Known answers and laws of the model.
 
+use cascade_accelsim::trace::{AddressMode, BulkAccess, MemAccess};
 use proptest::prelude::*;
 
 use super::footprint::Footprint;
@@ -239,6 +240,50 @@ fn another_architecture_is_refused_unless_allowed_and_then_marked() {
     assert_eq!(estimate.other_arch, Some(80));
 }
 
+/// A tensor-memory-accelerator load of 16 KiB in 128 rows, and the store of the same.
+#[test]
+fn bulk_copies_move_their_bytes_past_l1() {
+    let mut source = Synthetic::uniform(90, 1, 1, |_, _, code| {
+        code.op("UTMALDG.2D", &[], &[]);
+        code.op("UTMASTG.2D", &[], &[]);
+    });
+    let block = source.blocks.first_mut().expect("a block");
+    block.addresses = (0..128).map(|row| GLOBAL + row * 4096).collect();
+    for instr in block.warps.iter_mut().flat_map(|warp| &mut warp.instrs) {
+        let bulk = BulkAccess {
+            bytes: 16_384,
+            ..BulkAccess::default()
+        };
+        let range = (0, 128);
+        instr.mem = Some(MemAccess {
+            width: 16,
+            mode: AddressMode::Bulk,
+            range,
+            bulk: Some(bulk),
+        });
+        instr.mask = 1;
+    }
+    let estimate = run(&source, &gpu("SM90_H100"));
+    // 128 rows of one line each; the store hits what the load brought in.
+    assert_eq!(
+        (estimate.dram_bytes, estimate.l2_bytes, estimate.sectors),
+        (16_384, 2 * 16_384, 2 * 512)
+    );
+    assert_eq!(estimate.bound(BoundKind::Lsu), 2.0 * 128.0);
+    assert!(estimate.bound(BoundKind::Chain) >= 607.0);
+}
+
+/// Grouped and generic accesses go where the header's window says.
+#[test]
+fn generic_accesses_in_the_shared_window_are_shared() {
+    let mut source = Synthetic::uniform(80, 1, 1, |_, _, code| {
+        code.mem("LD.E", &[4], &[2], 0x7f00_0000_0000 + 64, 4);
+        code.mem("LD.E", &[5], &[2], GLOBAL, 4);
+    });
+    source.header.shmem_base = Some(0x7f00_0000_0000);
+    assert_eq!(run(&source, &gpu("SM80_A100")).l2_bytes, 128);
+}
+
 #[test]
 fn unknown_opcodes_are_counted_and_do_not_stop_the_run() {
     let source = Synthetic::uniform(80, 1, 1, |_, _, code| {
@@ -270,12 +315,12 @@ fn the_footprint_is_exact_to_its_limit_and_close_beyond() {
     near(small.written_bytes() as f64, 200_000.0 * 32.0, 0.03, "writes");
 }
 
-/// A kernel of uniform blocks with a bit of everything.
+/// A kernel with a bit of everything, whose blocks differ.
 fn mixed(blocks: u32, warps: u32, ffma: u32, loads: u32, step: u64, hmma: u32) -> Synthetic {
     Synthetic::uniform(80, blocks, warps, move |block, warp, code| {
         let first = GLOBAL + (u64::from(block) * u64::from(warps) + u64::from(warp)) * 8192;
         (0..loads).for_each(|i| code.mem("LDG.E", &[(i % 32) as u8], &[40], first + u64::from(i) * step, 4));
-        (0..ffma).for_each(|i| code.op("FFMA", &[(i % 7) as u8], &[(i % 5) as u8]));
+        (0..ffma + block % 3 * 9).for_each(|i| code.op("FFMA", &[(i % 7) as u8], &[(i % 5) as u8]));
         (0..hmma).for_each(|_| code.op("HMMA.16816.F32", &[64], &[48, 56, 64]));
         code.op("EXIT", &[], &[]);
     })

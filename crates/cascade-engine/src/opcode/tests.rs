@@ -1,5 +1,7 @@
 //! Opcodes as they appear in real traces, and what must come out for them.
 
+use proptest::prelude::*;
+
 use super::*;
 use crate::gpu::TensorType;
 
@@ -95,4 +97,17 @@ fn wide_results_span_two_registers() {
     assert_eq!(OpInfo::parse("LDC.64").dst_regs, 2);
     assert_eq!(OpInfo::parse("STG.E.128").src_regs, [2, 4, 1]);
     assert!(OpInfo::parse("ISETP.GE.AND").sets_predicate && OpInfo::parse("UISETP.NE").sets_predicate);
+}
+
+proptest! {
+    #[test]
+    fn any_text_has_a_class_and_finite_work(
+        base in "[A-Z0-9_]{0,10}|HGMMA|HMMA|LDSM|IMMA", suffixes in prop::collection::vec("[A-Z0-9]{0,7}|[0-9]{1,5}x[0-9]{1,5}x[0-9]{1,5}", 0..5),
+    ) {
+        let opcode = std::iter::once(base).chain(suffixes).collect::<Vec<_>>().join(".");
+        let info = OpInfo::parse(&opcode);
+        prop_assert_eq!(info.class == Class::Tensor, info.tensor.is_some());
+        prop_assert!(info.tensor.is_none_or(|tensor| tensor.macs > 0.0 && tensor.macs < 1e9));
+        prop_assert!(info.dst_regs >= 1 && info.src_regs.iter().all(|regs| *regs >= 1));
+    }
 }

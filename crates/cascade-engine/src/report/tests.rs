@@ -110,6 +110,10 @@ fn a_run_that_stopped_keeps_its_kernels_and_has_no_exit_line() {
     let summary = parser.finish(&mut |_| {});
     assert!(!summary.exit_seen && summary.kernels_finished == 1);
     assert!(
+        matches!(&summary.ending, Ending::Failed(failure) if failure.excerpt.contains("kernel `k` cannot run")),
+        "{summary:?}"
+    );
+    assert!(
         String::from_utf8(bytes)
             .expect("text")
             .ends_with("Cascade engine: ERROR: kernel `k` cannot run\n")
