@@ -15,6 +15,7 @@ mod job;
 mod outputs;
 mod pump;
 mod rundir;
+pub mod simulate;
 mod stop;
 mod work;
 

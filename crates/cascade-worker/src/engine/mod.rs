@@ -1,9 +1,11 @@
 //! The engines that a worker can run. Each prints to one channel of bytes and says how it ended.
 
 mod child;
+mod embedded;
 mod replay;
 
 use bytes::Bytes;
+use cascade_api::Engine;
 use tokio::sync::mpsc::Sender;
 
 use crate::job::{EngineChoice, Job};
@@ -14,6 +16,8 @@ use crate::stop::Stop;
 pub(crate) enum Ready {
     /// A child process.
     Child(child::Child),
+    /// Cascade's own engine.
+    Embedded(Box<embedded::Embedded>),
     /// A recorded log.
     Replay(replay::Playback),
 }
@@ -44,7 +48,8 @@ impl Ready {
     pub(crate) fn prepare(job: &Job, run: &RunDir) -> Result<Self, SetupError> {
         match (&job.engine, job.engine()) {
             (EngineChoice::Replay(replay), _) => replay::Playback::prepare(replay, run).map(Self::Replay),
-            _ => child::Child::prepare(job, run).map(Self::Child),
+            (_, Engine::AccelSim) => child::Child::prepare(job, run).map(Self::Child),
+            _ => embedded::Embedded::prepare(job, run).map(|engine| Self::Embedded(Box::new(engine))),
         }
     }
 
@@ -52,6 +57,7 @@ impl Ready {
     pub(crate) async fn run(self, out: Sender<Bytes>, stop: &Stop) -> End {
         match self {
             Self::Child(child) => child.run(out, stop).await,
+            Self::Embedded(engine) => engine.run(out, stop).await,
             Self::Replay(playback) => playback.run(out, stop).await,
         }
     }

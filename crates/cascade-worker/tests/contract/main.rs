@@ -2,6 +2,7 @@
 
 mod app;
 mod child;
+mod embedded;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};

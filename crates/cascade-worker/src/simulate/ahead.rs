@@ -1,0 +1,114 @@
+//! Works on several kernels at once and hands their results out in order, in bounded memory.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use cascade_accelsim::trace::KernelHeader;
+use cascade_engine::KernelEstimate;
+
+use super::SimulateError;
+
+/// Kernels that may be begun before the one that is due, for each thread.
+const AHEAD: usize = 2;
+
+type Outcome = Result<KernelEstimate, SimulateError>;
+
+/// What is known of the kernels that are in work.
+#[derive(Default)]
+struct State {
+    next: usize,
+    due: usize,
+    headers: BTreeMap<usize, KernelHeader>,
+    outcomes: BTreeMap<usize, Outcome>,
+    over: bool,
+}
+
+/// Results in order.
+pub(super) struct Results<'a> {
+    state: &'a Mutex<State>,
+    changed: &'a Condvar,
+}
+
+impl Results<'_> {
+    /// The header of kernel `index`, as soon as it is read; `None` when it cannot be.
+    pub(super) fn header(&self, index: usize) -> Option<KernelHeader> {
+        let mut state = lock(self.state);
+        loop {
+            if let Some(header) = state.headers.remove(&index) {
+                return Some(header);
+            }
+            if state.outcomes.contains_key(&index) {
+                return None;
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// The result of kernel `index`, which must be asked for in order.
+    pub(super) fn result(&self, index: usize) -> Outcome {
+        let mut state = lock(self.state);
+        loop {
+            if let Some(outcome) = state.outcomes.remove(&index) {
+                state.due = index + 1;
+                self.changed.notify_all();
+                return outcome;
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+/// Runs `work` for 0 to `count` on `threads` threads while `take` collects the results. When `take` returns,
+/// kernels that nobody has begun stay so.
+pub(super) fn in_order<T>(
+    count: usize,
+    threads: usize,
+    work: impl Fn(usize, &mut dyn FnMut(&KernelHeader)) -> Outcome + Sync,
+    take: impl FnOnce(&Results<'_>) -> T,
+) -> T {
+    let state = Mutex::new(State::default());
+    let changed = Condvar::new();
+    let threads = threads.clamp(1, count.max(1));
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some(index) = claim(&state, &changed, count, threads * AHEAD) {
+                    let mut header = |header: &KernelHeader| {
+                        lock(&state).headers.insert(index, header.clone());
+                        changed.notify_all();
+                    };
+                    // A panic must not leave the collecting thread waiting for ever.
+                    let outcome = catch_unwind(AssertUnwindSafe(|| work(index, &mut header)))
+                        .unwrap_or(Err(SimulateError::Broken { kernel: index + 1 }));
+                    lock(&state).outcomes.insert(index, outcome);
+                    changed.notify_all();
+                }
+            });
+        }
+        let result = take(&Results {
+            state: &state,
+            changed: &changed,
+        });
+        lock(&state).over = true;
+        changed.notify_all();
+        result
+    })
+}
+
+/// The next kernel to work on; waits while too many are ahead of the one that is due.
+fn claim(state: &Mutex<State>, changed: &Condvar, count: usize, ahead: usize) -> Option<usize> {
+    let mut state = lock(state);
+    while !state.over && state.next < count && state.next >= state.due + ahead {
+        state = changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+    }
+    if state.over || state.next >= count {
+        return None;
+    }
+    state.next += 1;
+    Some(state.next - 1)
+}
+
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,148 @@
+//! Finds a GPU by name: among those we ship, then in a checkout of Accel-Sim.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use cascade_accelsim::config::{Config, ConfigError, GpuConfig, MAX_CONFIG_BYTES, Source};
+use cascade_engine::GpuModel;
+use cascade_engine::gpu::{Disagreement, GpuFileError, builtin, disagreements};
+
+/// A GPU to simulate.
+#[derive(Clone, Debug)]
+pub struct Gpu {
+    /// What the engine takes.
+    pub model: GpuModel,
+    /// The config it was read from; `None` for one that we ship.
+    pub config: Option<PathBuf>,
+    /// Where a config of the same name in the checkout says something else than the facts we ship.
+    pub disagreements: Vec<Disagreement>,
+}
+
+/// Why there is no such GPU.
+#[derive(Debug, thiserror::Error)]
+pub enum GpuError {
+    /// No GPU has this name.
+    #[error("no GPU is named {name:?}; there are: {}", known.join(", "))]
+    Unknown {
+        /// The name that was given.
+        name: String,
+        /// Every name there is.
+        known: Vec<String>,
+    },
+    /// A config cannot be read.
+    #[error("{}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A config lacks what the engine needs.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// A description cannot be used.
+    #[error(transparent)]
+    Model(#[from] GpuFileError),
+}
+
+/// The GPU named `name`: ours where we ship one of that name, otherwise the checkout's.
+///
+/// # Errors
+/// When there is none, with the names there are, or when its config cannot be used.
+pub fn find_gpu(name: &str, accelsim_dir: Option<&Path>) -> Result<Gpu, GpuError> {
+    let ours = builtin()?.into_iter().find(|model| model.name == name);
+    let config = accelsim_dir.map(|dir| configs(dir).join(name).join("gpgpusim.config"));
+    let config = config.filter(|path| is_plain(name) && path.is_file());
+    match (ours, config) {
+        (Some(model), config) => {
+            // The checkout is not what is simulated, so a config there that cannot be read stops nothing.
+            let other = config.and_then(|path| read(name, &path, accelsim_dir).ok());
+            let disagreements = other
+                .map(|other| disagreements(&model, &other))
+                .unwrap_or_default();
+            Ok(Gpu {
+                model,
+                config: None,
+                disagreements,
+            })
+        }
+        (None, Some(path)) => Ok(Gpu {
+            model: read(name, &path, accelsim_dir)?,
+            config: Some(path),
+            disagreements: Vec::new(),
+        }),
+        (None, None) => Err(GpuError::Unknown {
+            name: name.to_owned(),
+            known: known_gpus(accelsim_dir)?.into_keys().collect(),
+        }),
+    }
+}
+
+/// The names of all GPUs, each with the config it would be read from, if it is not ours.
+///
+/// # Errors
+/// Only when a description that we ship is broken.
+pub fn known_gpus(accelsim_dir: Option<&Path>) -> Result<BTreeMap<String, Option<PathBuf>>, GpuError> {
+    let mut known = BTreeMap::new();
+    // A folder that is not there holds no configs.
+    for entry in accelsim_dir
+        .and_then(|dir| std::fs::read_dir(configs(dir)).ok())
+        .into_iter()
+        .flatten()
+        .flatten()
+    {
+        let config = entry.path().join("gpgpusim.config");
+        if let (Ok(name), true) = (entry.file_name().into_string(), config.is_file()) {
+            known.insert(name, Some(config));
+        }
+    }
+    known.extend(builtin()?.into_iter().map(|model| (model.name, None)));
+    Ok(known)
+}
+
+fn configs(accelsim_dir: &Path) -> PathBuf {
+    accelsim_dir.join("gpu-simulator/gpgpu-sim/configs/tested-cfgs")
+}
+
+fn read(name: &str, path: &Path, accelsim_dir: Option<&Path>) -> Result<GpuModel, GpuError> {
+    let mut texts = vec![(path.to_string_lossy().into_owned(), text(path)?)];
+    let trace = accelsim_dir.map(|dir| {
+        dir.join("gpu-simulator/configs/tested-cfgs")
+            .join(name)
+            .join("trace.config")
+    });
+    if let Some(trace) = trace.filter(|trace| trace.is_file()) {
+        texts.push((trace.to_string_lossy().into_owned(), text(&trace)?));
+    }
+    let sources: Vec<Source<'_>> = texts.iter().map(|(name, text)| Source { name, text }).collect();
+    let dir = path.parent().unwrap_or(Path::new(""));
+    let mut nested = |file: &str| {
+        let inside = is_plain(file)
+            .then(|| dir.join(file))
+            .ok_or("names a file in another folder")?;
+        text(&inside).map_err(|error| error.to_string())
+    };
+    let config = GpuConfig::new(&Config::read(&sources, &mut nested))?;
+    Ok(GpuModel::from_gpgpusim(name, &config)?)
+}
+
+/// A config's text, as far as the reader takes it.
+fn text(path: &Path) -> Result<Vec<u8>, GpuError> {
+    let failed = |source| GpuError::Read {
+        path: path.to_owned(),
+        source,
+    };
+    let mut text = Vec::new();
+    let limit = MAX_CONFIG_BYTES as u64 + 1;
+    std::fs::File::open(path)
+        .map_err(failed)?
+        .take(limit)
+        .read_to_end(&mut text)
+        .map_err(failed)?;
+    Ok(text)
+}
+
+fn is_plain(name: &str) -> bool {
+    cascade_accelsim::list::is_plain_name(name)
+}

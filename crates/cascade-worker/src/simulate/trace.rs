@@ -1,0 +1,111 @@
+//! The files of a processed trace.
+
+use std::fs::File;
+use std::io::{self, BufReader};
+use std::path::{Path, PathBuf};
+
+use cascade_accelsim::list::{Command, KernelList};
+use cascade_accelsim::trace::{
+    BlockSink, BlockSource, KernelHeader, OpcodeTable, ThreadBlock, TraceError, TraceErrorKind, open,
+};
+
+use super::SimulateError;
+
+/// A kernel list and the folder with its kernels.
+#[derive(Clone, Debug)]
+pub struct Kernels {
+    dir: PathBuf,
+    /// The list.
+    pub list: KernelList,
+    /// Where the list is, or the kernel's file where there is no list.
+    pub path: PathBuf,
+}
+
+impl Kernels {
+    /// The kernels of a list, which lie beside it.
+    ///
+    /// # Errors
+    /// When the list cannot be read or names no kernel.
+    pub fn from_list(path: &Path) -> Result<Self, SimulateError> {
+        let source = File::open(path).map_err(|source| SimulateError::Open {
+            path: path.to_owned(),
+            source,
+        })?;
+        let list = KernelList::read(BufReader::new(source), &path.to_string_lossy())?;
+        if list.kernels().next().is_none() {
+            return Err(SimulateError::NoKernels(path.to_owned()));
+        }
+        Ok(Self {
+            dir: path.parent().unwrap_or(Path::new("")).to_owned(),
+            list,
+            path: path.to_owned(),
+        })
+    }
+
+    /// One kernel without a list.
+    pub fn single(path: &Path) -> Self {
+        let file = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        Self {
+            dir: path.parent().unwrap_or(Path::new("")).to_owned(),
+            list: KernelList {
+                commands: vec![Command::Kernel(file)],
+                notes: Vec::new(),
+            },
+            path: path.to_owned(),
+        }
+    }
+
+    /// Opens kernel `index` of the list. Reading from it fails once `stop` says so.
+    pub(super) fn source<'a>(
+        &self,
+        index: usize,
+        stop: &'a (dyn Fn() -> bool + Sync),
+    ) -> Result<Source<'a>, SimulateError> {
+        let path = self.dir.join(self.list.kernels().nth(index).unwrap_or_default());
+        let file = File::open(&path).map_err(|source| SimulateError::Open {
+            path: path.clone(),
+            source,
+        })?;
+        let inner = open(file, &path.to_string_lossy())?;
+        Ok(Source { inner, stop })
+    }
+}
+
+/// A kernel trace that can be stopped between two thread blocks.
+pub(super) struct Source<'a> {
+    inner: Box<dyn BlockSource>,
+    stop: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl BlockSource for Source<'_> {
+    fn header(&self) -> &KernelHeader {
+        self.inner.header()
+    }
+
+    fn header_text(&self) -> &[u8] {
+        self.inner.header_text()
+    }
+
+    fn opcodes(&self) -> &OpcodeTable {
+        self.inner.opcodes()
+    }
+
+    fn next_block(&mut self, block: &mut ThreadBlock) -> Result<bool, TraceError> {
+        if (self.stop)() {
+            return Err(TraceError {
+                file: String::new(),
+                line: 0,
+                kind: TraceErrorKind::Io(io::ErrorKind::Interrupted.into()),
+            });
+        }
+        self.inner.next_block(block)
+    }
+
+    fn copy_block(&mut self, sink: &mut dyn BlockSink) -> Result<bool, TraceError> {
+        self.inner.copy_block(sink)
+    }
+}
