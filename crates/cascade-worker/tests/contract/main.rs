@@ -1,5 +1,7 @@
 //! The worker against a stand-in for the app: nothing is lost, doubled or out of order, whatever fails.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 mod app;
 mod child;
 mod embedded;
