@@ -6,9 +6,11 @@ use crate::gpu::GpuModel;
 use crate::opcode::{Class, OpInfo};
 
 /// Pipelines of a sub-core that are counted separately.
-pub(super) const UNITS: usize = 8;
+pub(super) const UNITS: usize = 9;
 /// Index of the tensor core among [`UNITS`]; it is a bound of its own.
-pub(super) const TENSOR: usize = 7;
+pub(super) const TENSOR: usize = 8;
+/// Index of the lanes that can multiply integers, a part of the FP32 lanes.
+pub(super) const MULTIPLY: usize = 7;
 
 /// Cost of one warp instruction.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +20,8 @@ pub(super) struct Cost {
     pub(super) unit: Option<usize>,
     /// Cycles for which it occupies that pipeline.
     pub(super) interval: f64,
+    /// Cycles for which it occupies the integer-multiply lanes as well.
+    pub(super) multiply: f64,
     /// Cycles until a dependent instruction may issue; memory levels are added by the caller.
     pub(super) latency: f64,
     /// Cycles of address generation in the sub-core.
@@ -50,8 +54,12 @@ fn cost(op: OpInfo, gpu: &GpuModel) -> Cost {
     let (unit, interval, latency) = match op.class {
         // The integer pipe of an architecture without a uniform datapath never sees uniform opcodes.
         Class::Int | Class::Unknown => (Some(0), units.int.interval.value, units.int.latency.value),
-        Class::Imad => (Some(1), units.imad.interval.value, units.imad.latency.value),
-        // FP32 and integer multiply share lanes: both count on the same pipeline.
+        // Integer multiply runs on FP32 lanes: it takes its share of them all, and all of those that can.
+        Class::Imad => (
+            Some(1),
+            units.fp32.interval.value.min(units.imad.interval.value),
+            units.imad.latency.value,
+        ),
         Class::Fp32 => (Some(1), units.fp32.interval.value, units.fp32.latency.value),
         Class::Half => (Some(2), units.half.interval.value, units.half.latency.value),
         Class::Fp64 => (Some(3), units.fp64.interval.value, units.fp64.latency.value),
@@ -78,6 +86,11 @@ fn cost(op: OpInfo, gpu: &GpuModel) -> Cost {
         op,
         unit,
         interval,
+        multiply: if op.class == Class::Imad {
+            units.imad.interval.value
+        } else {
+            0.0
+        },
         latency,
         agu,
     }

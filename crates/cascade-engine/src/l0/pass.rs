@@ -6,7 +6,7 @@ use cascade_accelsim::trace::{KernelHeader, OpcodeId, OpcodeTable, ThreadBlock, 
 
 use super::bounds::{Totals, p_norm};
 use super::chain::Chain;
-use super::costs::{CostTable, UNITS};
+use super::costs::{CostTable, MULTIPLY, UNITS};
 use super::memory::Memory;
 use super::occupancy::occupancy;
 use crate::engine::{Engine, EngineError, Options};
@@ -128,6 +128,7 @@ impl<'gpu> KernelPass<'gpu> {
             if let Some(busy) = cost.unit.and_then(|unit| subcore.busy.get_mut(unit)) {
                 *busy += cost.interval;
             }
+            subcore.busy[MULTIPLY] += cost.multiply;
             let mut latency = cost.latency;
             let mut asynchronous = false;
             match cost.op.class {
