@@ -2,6 +2,8 @@
 
 mod goldens;
 mod irregular;
+#[cfg(feature = "compression")]
+mod round_trip;
 
 use std::path::PathBuf;
 
