@@ -8,6 +8,7 @@ pub mod config;
 pub mod list;
 pub mod log;
 pub mod post;
+pub mod synth;
 pub mod trace;
 
 #[cfg(test)]
