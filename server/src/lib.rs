@@ -1,9 +1,16 @@
 //! The server: S3 uploads, traces, runs, sims, their live events and the pages, in one process.
 
+pub mod app_state;
+pub mod auth;
 pub mod clock;
 pub mod config;
 pub mod db;
 pub mod error;
 pub mod events;
 pub mod gpus;
+pub mod http;
+pub mod metrics;
+pub mod openapi;
+pub mod pages;
 pub mod runs;
+pub mod serve;

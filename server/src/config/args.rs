@@ -1,6 +1,7 @@
 //! Flags and environment variables of `cascade serve`.
 
 use std::net::{IpAddr, Ipv4Addr};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -24,6 +25,9 @@ pub struct ServeArgs {
     /// Where sims run: local, slurm or sail [default: local]
     #[arg(long, env = "CASCADE_SIMS")]
     pub sims: Option<Maybe<SimBackend>>,
+    /// Most sims that run beside the server at once [default: one a core]
+    #[arg(long, env = "CASCADE_MAX_LOCAL_SIMS")]
+    pub max_local_sims: Option<Maybe<NonZeroUsize>>,
     /// The shared bearer token; required unless CASCADE_NO_AUTH is set
     #[arg(long, env = "CASCADE_TOKEN", hide_env_values = true)]
     pub token: Option<Maybe<Secret>>,
@@ -122,6 +126,10 @@ fn url(name: &'static str, given: Option<Maybe<String>>) -> Result<Option<String
     }
 }
 
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
+}
+
 /// `site` beside the program, where a package puts it, else where `xtask` builds it.
 fn default_site() -> PathBuf {
     let packaged = std::env::current_exe()
@@ -164,6 +172,7 @@ impl ServeArgs {
             port,
             s3_port,
             sims: or(self.sims, SimBackend::Local),
+            max_local_sims: maybe(self.max_local_sims).map_or_else(cores, NonZeroUsize::get),
             token,
             accelsim_dir: or(self.accelsim_dir, PathBuf::from("/opt/accel-sim-framework")),
             openai_wait: seconds("CASCADE_OPENAI_WAIT_S", self.openai_wait_s, 3600.0)?,

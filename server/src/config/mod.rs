@@ -71,6 +71,8 @@ pub struct Settings {
     pub s3_port: u16,
     /// Where sims run.
     pub sims: SimBackend,
+    /// Most sims that run beside the server at once.
+    pub max_local_sims: usize,
     /// The shared token; `None` when the check is off.
     pub token: Option<Secret>,
     /// An Accel-Sim checkout; it need not exist.

@@ -9,11 +9,12 @@ impl Display for Settings {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         let text = |value: &Option<String>| value.clone().unwrap_or_default();
         let token = self.token.as_ref().map(|_| "***".to_owned());
-        let lines: [(&str, String); 25] = [
+        let lines: [(&str, String); 26] = [
             ("HOST", self.host.to_string()),
             ("PORT", self.port.to_string()),
             ("S3_PORT", self.s3_port.to_string()),
             ("SIMS", self.sims.to_string()),
+            ("MAX_LOCAL_SIMS", self.max_local_sims.to_string()),
             ("TOKEN", text(&token)),
             ("NO_AUTH", self.token.is_none().to_string()),
             ("ACCELSIM_DIR", self.accelsim_dir.display().to_string()),

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cascade_api::{
-    Engine, GpuName, RunEntry, RunId, RunSummary, SimState, Timestamp, TraceId, run_state, sim_counts,
-};
+use cascade_api::{RunEntry, RunId, RunSummary, SimState, Timestamp, TraceId, run_state, sim_counts};
 
 use super::text::{from_json, to_json, word};
 use super::{Db, DbResult, SimRecord, Tx};
@@ -84,19 +82,6 @@ impl Db {
         let sims = SimRecord::of_run(&mut read, id).await?;
         let states: Vec<SimState> = sims.iter().map(|s| s.summary.state).collect();
         Ok(Some((row.read(&states)?, sims)))
-    }
-
-    /// Which engines made each GPU's numbers in a run.
-    pub async fn run_engines(&self, id: &RunId) -> DbResult<Vec<(GpuName, Engine)>> {
-        let rows: Vec<(String, String)> = sqlx::query_as(
-            "SELECT DISTINCT gpu_config, engine FROM sims WHERE run_id = ? ORDER BY gpu_config, engine",
-        )
-        .bind(id.as_str())
-        .fetch_all(&self.readers)
-        .await?;
-        rows.into_iter()
-            .map(|(gpu, engine)| Ok((gpu.into(), word("sims.engine", &engine)?)))
-            .collect()
     }
 }
 

@@ -110,14 +110,22 @@ impl SimRow {
 
 impl SimRecord {
     /// A sim as a new run starts it.
-    pub fn pending(id: SimId, run_id: RunId, gpu: GpuName, replica: u32, total: u64, now: Timestamp) -> Self {
+    pub fn pending(
+        id: SimId,
+        run_id: RunId,
+        gpu: GpuName,
+        replica: u32,
+        total: u64,
+        engine: Engine,
+        now: Timestamp,
+    ) -> Self {
         Self {
             summary: SimSummary {
                 id,
                 run_id,
                 gpu_config: gpu,
                 replica,
-                engine: Engine::Custom,
+                engine,
                 state: SimState::Pending,
                 error: None,
                 launcher_ref: None,
@@ -234,18 +242,42 @@ impl Db {
             .map(|(state, n)| Ok((word("sims.state", &state)?, count(n))))
             .collect()
     }
+
+    /// The chunk with the lowest number that was kept for a sim.
+    pub async fn early_chunk_first(&self, id: &SimId) -> DbResult<Option<(u64, Vec<String>)>> {
+        let row: Option<(i64, String)> =
+            sqlx::query_as("SELECT seq, lines FROM early_chunks WHERE sim_id = ? ORDER BY seq LIMIT 1")
+                .bind(id.as_str())
+                .fetch_optional(&self.readers)
+                .await?;
+        row.map(|(seq, lines)| Ok((count(seq), from_json("early_chunks.lines", &lines)?)))
+            .transpose()
+    }
+
+    /// The lines of every chunk that was kept for a sim, in the order of their numbers.
+    pub async fn early_chunks_list(&self, id: &SimId) -> DbResult<Vec<Vec<String>>> {
+        let chunks: Vec<String> =
+            sqlx::query_scalar("SELECT lines FROM early_chunks WHERE sim_id = ? ORDER BY seq")
+                .bind(id.as_str())
+                .fetch_all(&self.readers)
+                .await?;
+        chunks
+            .iter()
+            .map(|lines| from_json("early_chunks.lines", lines))
+            .collect()
+    }
+
+    /// How many chunks are kept for a sim.
+    pub async fn early_chunks_count(&self, id: &SimId) -> DbResult<u64> {
+        let n: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM early_chunks WHERE sim_id = ?")
+            .bind(id.as_str())
+            .fetch_one(&self.readers)
+            .await?;
+        Ok(count(n))
+    }
 }
 
 impl Tx {
-    /// One sim, as this write sees it.
-    pub async fn sim_get(&mut self, id: &SimId) -> DbResult<Option<SimRecord>> {
-        let row: Option<SimRow> = sqlx::query_as("SELECT * FROM sims WHERE id = ?")
-            .bind(id.as_str())
-            .fetch_optional(&mut *self.0)
-            .await?;
-        row.map(SimRow::read).transpose()
-    }
-
     pub(super) async fn sim_insert(&mut self, sim: &SimRecord) -> DbResult<()> {
         let s = &sim.summary;
         sqlx::query(
@@ -309,17 +341,6 @@ impl Tx {
         Ok(())
     }
 
-    /// Takes out the kept chunk with the lowest number.
-    pub async fn early_chunk_first(&mut self, id: &SimId) -> DbResult<Option<(u64, Vec<String>)>> {
-        let row: Option<(i64, String)> =
-            sqlx::query_as("SELECT seq, lines FROM early_chunks WHERE sim_id = ? ORDER BY seq LIMIT 1")
-                .bind(id.as_str())
-                .fetch_optional(&mut *self.0)
-                .await?;
-        row.map(|(seq, lines)| Ok((count(seq), from_json("early_chunks.lines", &lines)?)))
-            .transpose()
-    }
-
     /// Forgets a kept chunk.
     pub async fn early_chunk_drop(&mut self, id: &SimId, seq: u64) -> DbResult<()> {
         sqlx::query("DELETE FROM early_chunks WHERE sim_id = ? AND seq = ?")
@@ -328,14 +349,5 @@ impl Tx {
             .execute(&mut *self.0)
             .await?;
         Ok(())
-    }
-
-    /// How many chunks are kept for a sim.
-    pub async fn early_chunks_count(&mut self, id: &SimId) -> DbResult<u64> {
-        let n: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM early_chunks WHERE sim_id = ?")
-            .bind(id.as_str())
-            .fetch_one(&mut *self.0)
-            .await?;
-        Ok(count(n))
     }
 }

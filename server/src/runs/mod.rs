@@ -2,7 +2,18 @@
 //! monitor all come through here.
 
 mod change;
+mod create;
+mod download;
+mod files;
+mod heartbeat;
 mod launch;
+mod log_file;
+mod logs;
+mod pages;
+mod read;
 mod service;
+mod timelines;
 
+pub use download::Download;
+pub use files::Upload;
 pub use service::{Service, SimEnded, Urls};

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use cascade_api::{Health, SimId, SimState};
 use tokio::sync::{Notify, broadcast};
 
-use crate::config::Settings;
+use super::log_file::LogBook;
+use crate::auth::Auth;
+use crate::config::{Secret, Settings};
 use crate::db::{Db, DbResult};
 use crate::events::EventHub;
 use crate::gpus::GpuCatalogue;
@@ -47,12 +49,15 @@ pub struct Inner {
     pub settings: Arc<Settings>,
     /// Where others reach this server.
     pub urls: Urls,
+    /// Who may do what.
+    pub auth: Auth,
     /// GPUs a run can simulate.
     pub gpus: GpuCatalogue,
     /// Live events.
     pub events: EventHub,
     /// Rung when a sim waits to be launched.
     pub launch_wanted: Notify,
+    pub(super) logs: LogBook,
     ended: broadcast::Sender<SimEnded>,
 }
 
@@ -68,9 +73,12 @@ impl Service {
     /// Opens the data directory and reads the GPU catalogue.
     pub async fn open(settings: Arc<Settings>, urls: Urls) -> DbResult<Self> {
         let db = Db::open(&settings.data_dir).await?;
-        let gpus = GpuCatalogue::read(&settings.accelsim_dir);
+        let gpus = GpuCatalogue::read(&settings);
+        let logs = LogBook::new(settings.logs_dir());
         Ok(Self(Arc::new(Inner {
             db,
+            auth: Auth::new(settings.token.clone()),
+            logs,
             settings,
             urls,
             gpus,
@@ -83,6 +91,11 @@ impl Service {
     /// Every sim that reaches a terminal state from now on.
     pub fn sims_ended(&self) -> broadcast::Receiver<SimEnded> {
         self.ended.subscribe()
+    }
+
+    /// The token a sim's process gets: good for that sim's own calls alone.
+    pub fn scoped_token(&self, sim: &SimId) -> Secret {
+        self.auth.sim_token(sim)
     }
 
     pub(super) fn tell_ended(&self, end: SimEnded) {

@@ -1,0 +1,60 @@
+//! The HTTP app: every route in one list.
+
+mod answer;
+pub(crate) mod caller;
+pub(crate) mod events;
+mod extract;
+pub(crate) mod health;
+mod layers;
+pub(crate) mod runs;
+pub(crate) mod session;
+pub(crate) mod sims;
+pub(crate) mod traces;
+
+use axum::Router;
+use axum::routing::{any, get, post};
+
+use crate::app_state::AppState;
+use crate::error::Error;
+use crate::{openapi, pages};
+
+/// The whole app.
+pub fn router(state: AppState) -> Router {
+    let site = pages::router(state.clone());
+    let app = Router::new()
+        .route("/api/health", get(health::health))
+        .route("/api/openapi.json", get(openapi::document))
+        .route("/api/traces", get(traces::list))
+        .route("/api/traces/{trace_id}", get(traces::get))
+        .route("/api/gpu-configs", get(traces::gpu_configs))
+        .route("/api/runs", get(runs::list).post(runs::create))
+        .route("/api/runs/{run_id}", get(runs::get))
+        .route("/api/runs/{run_id}/cancel", post(runs::cancel))
+        .route("/api/runs/{run_id}/comparison", get(runs::comparison))
+        .route("/api/runs/{run_id}/kernels", get(runs::kernels))
+        .route("/api/runs/{run_id}/step-timelines", get(runs::step_timelines))
+        .route("/api/runs/{run_id}/results", get(runs::results))
+        .route("/api/runs/{run_id}/files", get(runs::files))
+        .route("/api/runs/{run_id}/perfetto", get(runs::perfetto))
+        .route("/api/runs/{run_id}/events", get(events::stream))
+        .route("/api/sims/{sim_id}/results", get(sims::results))
+        .route("/api/sims/{sim_id}/log", get(sims::log))
+        .route("/api/sims/{sim_id}/files", get(sims::files))
+        .route(
+            "/api/sims/{sim_id}/files/{name}",
+            get(sims::file).put(sims::put_file),
+        )
+        .route("/api/sims/{sim_id}/heartbeat", post(sims::heartbeat))
+        .route("/api/sims/{sim_id}/logs", post(sims::logs))
+        .route("/api/sims/{sim_id}/step-timeline", post(sims::step_timeline))
+        .route("/metrics", get(health::metrics))
+        .route("/session", post(session::start))
+        .route("/session/end", post(session::end))
+        .method_not_allowed_fallback(async || Error::BadMethod)
+        .route("/api", any(async || Error::NoRoute))
+        .route("/api/", any(async || Error::NoRoute))
+        .route("/api/{*rest}", any(async || Error::NoRoute))
+        .with_state(state.clone())
+        .fallback_service(site);
+    layers::wrap(app, state)
+}

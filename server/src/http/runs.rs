@@ -1,0 +1,177 @@
+//! Runs: create, read, cancel, and what their sims produced.
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use cascade_api::limits::MAX_JSON_BYTES;
+use cascade_api::{
+    Comparison, KernelStat, RunCreate, RunDetail, RunFile, RunId, RunResults, RunSummary, SimStepTimeline,
+};
+
+use super::answer::attachment;
+use super::caller::Owner;
+use super::extract::{Id, json};
+use crate::app_state::AppState;
+use crate::error::Error;
+use crate::openapi::{BadBody, ChromeTrace, Conflict, NotFound, TooLarge, Unauthorized, Unprocessable};
+
+/// Creates a run and starts launching its sims in the background.
+#[utoipa::path(post, path = "/api/runs", tag = "runs", request_body = RunCreate, responses(
+    (status = 201, description = "The new run; every sim is `pending` or `launching`.", body = RunDetail),
+    (status = 400, response = BadBody),
+    (status = 401, response = Unauthorized),
+    (status = 404, response = NotFound),
+    (status = 409, response = Conflict),
+    (status = 413, response = TooLarge),
+    (status = 422, response = Unprocessable)))]
+pub(crate) async fn create(
+    _: Owner,
+    State(state): State<AppState>,
+    body: Body,
+) -> Result<(StatusCode, Json<RunDetail>), Error> {
+    let ask: RunCreate = json(body, MAX_JSON_BYTES).await?;
+    let run = state.service.run_create(ask).await?;
+    Ok((StatusCode::CREATED, Json(run)))
+}
+
+/// Every run, newest first.
+#[utoipa::path(get, path = "/api/runs", tag = "runs", responses(
+    (status = 200, description = "Every run, newest first.", body = Vec<RunSummary>),
+    (status = 401, response = Unauthorized)))]
+pub(crate) async fn list(_: Owner, State(state): State<AppState>) -> Result<Json<Vec<RunSummary>>, Error> {
+    Ok(Json(state.service.runs().await?))
+}
+
+/// One run with its trace and every sim.
+#[utoipa::path(get, path = "/api/runs/{run_id}", tag = "runs",
+    params(("run_id" = String, Path, description = "The run's id.")),
+    responses(
+        (status = 200, description = "The run.", body = RunDetail),
+        (status = 401, response = Unauthorized),
+        (status = 404, response = NotFound)))]
+pub(crate) async fn get(
+    _: Owner,
+    Id(id): Id<RunId>,
+    State(state): State<AppState>,
+) -> Result<Json<RunDetail>, Error> {
+    Ok(Json(state.service.run(&id).await?))
+}
+
+/// Cancels every sim that has not finished. Safe to repeat.
+#[utoipa::path(post, path = "/api/runs/{run_id}/cancel", tag = "runs",
+    params(("run_id" = String, Path, description = "The run's id.")),
+    responses(
+        (status = 200, description = "The run after cancelling.", body = RunDetail),
+        (status = 401, response = Unauthorized),
+        (status = 404, response = NotFound)))]
+pub(crate) async fn cancel(
+    _: Owner,
+    Id(id): Id<RunId>,
+    State(state): State<AppState>,
+) -> Result<Json<RunDetail>, Error> {
+    Ok(Json(state.service.run_cancel(&id).await?))
+}
+
+/// Real against simulated time, kernel by kernel.
+#[utoipa::path(get, path = "/api/runs/{run_id}/comparison", tag = "runs",
+    params(("run_id" = String, Path, description = "The run's id.")),
+    responses(
+        (status = 200, description = "The comparison.", body = Comparison),
+        (status = 401, response = Unauthorized),
+        (status = 404, response = NotFound)))]
+pub(crate) async fn comparison(
+    _: Owner,
+    Id(id): Id<RunId>,
+    State(state): State<AppState>,
+) -> Result<Json<Comparison>, Error> {
+    Ok(Json(state.service.comparison(&id).await?))
+}
+
+/// Every finished kernel of every sim, `stats` left empty, by GPU, replica and kernel.
+#[utoipa::path(get, path = "/api/runs/{run_id}/kernels", tag = "runs",
+    params(("run_id" = String, Path, description = "The run's id.")),
+    responses(
+        (status = 200, description = "The kernels.", body = Vec<KernelStat>),
+        (status = 401, response = Unauthorized),
+        (status = 404, response = NotFound)))]
+pub(crate) async fn kernels(
+    _: Owner,
+    Id(id): Id<RunId>,
+    State(state): State<AppState>,
+) -> Result<Json<Vec<KernelStat>>, Error> {
+    Ok(Json(state.service.run_kernels(&id).await?))
+}
+
+/// What sims sent about whole steps and requests, by GPU and replica.
+#[utoipa::path(get, path = "/api/runs/{run_id}/step-timelines", tag = "runs",
+    params(("run_id" = String, Path, description = "The run's id.")),
+    responses(
+        (status = 200, description = "One entry for each sim that sent one.", body = Vec<SimStepTimeline>),
+        (status = 401, response = Unauthorized),
+        (status = 404, response = NotFound)))]
+pub(crate) async fn step_timelines(
+    _: Owner,
+    Id(id): Id<RunId>,
+    State(state): State<AppState>,
+) -> Result<Response, Error> {
+    let body = Body::from_stream(state.service.run_timelines(&id).await?);
+    Ok(([(CONTENT_TYPE, "application/json")], body).into_response())
+}
+
+/// Everything about a run as one JSON download, with every kernel's full `stats`.
+#[utoipa::path(get, path = "/api/runs/{run_id}/results", tag = "runs",
+    params(("run_id" = String, Path, description = "The run's id.")),
+    responses(
+        (status = 200, description = "`<run_id>-results.json`.", body = RunResults),
+        (status = 401, response = Unauthorized),
+        (status = 404, response = NotFound)))]
+pub(crate) async fn results(
+    _: Owner,
+    Id(id): Id<RunId>,
+    State(state): State<AppState>,
+) -> Result<Response, Error> {
+    let body = Body::from_stream(state.service.run_results(&id).await?);
+    Ok(attachment(
+        &format!("{id}-results.json"),
+        "application/json",
+        body,
+    ))
+}
+
+/// Every output file the run's sims uploaded, by GPU, replica and name.
+#[utoipa::path(get, path = "/api/runs/{run_id}/files", tag = "runs",
+    params(("run_id" = String, Path, description = "The run's id.")),
+    responses(
+        (status = 200, description = "The files.", body = Vec<RunFile>),
+        (status = 401, response = Unauthorized),
+        (status = 404, response = NotFound)))]
+pub(crate) async fn files(
+    _: Owner,
+    Id(id): Id<RunId>,
+    State(state): State<AppState>,
+) -> Result<Json<Vec<RunFile>>, Error> {
+    Ok(Json(state.service.run_files(&id).await?))
+}
+
+/// The run's simulated kernels as a Chrome trace for ui.perfetto.dev.
+#[utoipa::path(get, path = "/api/runs/{run_id}/perfetto", tag = "runs",
+    params(("run_id" = String, Path, description = "The run's id.")),
+    responses(
+        (status = 200, description = "`<run_id>-perfetto.json`.", body = ChromeTrace),
+        (status = 401, response = Unauthorized),
+        (status = 404, response = NotFound)))]
+pub(crate) async fn perfetto(
+    _: Owner,
+    Id(id): Id<RunId>,
+    State(state): State<AppState>,
+) -> Result<Response, Error> {
+    let body = Body::from_stream(state.service.run_perfetto(&id).await?);
+    Ok(attachment(
+        &format!("{id}-perfetto.json"),
+        "application/json",
+        body,
+    ))
+}

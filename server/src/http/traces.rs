@@ -1,0 +1,41 @@
+//! Traces, and the GPUs they can be simulated on.
+
+use axum::Json;
+use axum::extract::State;
+use cascade_api::{GpuConfig, TraceDetail, TraceId, TraceSummary};
+
+use super::caller::Owner;
+use super::extract::Id;
+use crate::app_state::AppState;
+use crate::error::Error;
+
+/// Every trace in every state, newest first.
+#[utoipa::path(get, path = "/api/traces", tag = "traces", responses(
+    (status = 200, description = "Every trace, newest first.", body = Vec<TraceSummary>),
+    (status = 401, response = crate::openapi::Unauthorized)))]
+pub(crate) async fn list(_: Owner, State(state): State<AppState>) -> Result<Json<Vec<TraceSummary>>, Error> {
+    Ok(Json(state.service.traces().await?))
+}
+
+/// One trace with its metadata and kernels; `kernels` stays empty until the trace is `ready`.
+#[utoipa::path(get, path = "/api/traces/{trace_id}", tag = "traces",
+    params(("trace_id" = String, Path, description = "The trace's id, which is the profiler's run name.")),
+    responses(
+        (status = 200, description = "The trace.", body = TraceDetail),
+        (status = 401, response = crate::openapi::Unauthorized),
+        (status = 404, response = crate::openapi::NotFound)))]
+pub(crate) async fn get(
+    _: Owner,
+    Id(id): Id<TraceId>,
+    State(state): State<AppState>,
+) -> Result<Json<TraceDetail>, Error> {
+    Ok(Json(state.service.trace(&id).await?))
+}
+
+/// The GPUs a run can simulate, by name.
+#[utoipa::path(get, path = "/api/gpu-configs", tag = "runs", responses(
+    (status = 200, description = "The GPUs, by name.", body = Vec<GpuConfig>),
+    (status = 401, response = crate::openapi::Unauthorized)))]
+pub(crate) async fn gpu_configs(_: Owner, State(state): State<AppState>) -> Json<Vec<GpuConfig>> {
+    Json(state.service.gpus.list())
+}

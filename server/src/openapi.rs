@@ -1,0 +1,117 @@
+//! The OpenAPI document of the HTTP API.
+
+use axum::http::header::CONTENT_TYPE;
+use axum::response::IntoResponse;
+use cascade_api as api;
+use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::{Modify, OpenApi, ToResponse, ToSchema};
+
+use crate::http::{events, health, runs, session, sims, traces};
+
+macro_rules! errors {
+    ($($(#[$doc:meta])* $name:ident = $description:literal;)+) => {$(
+        $(#[$doc])*
+        #[derive(ToResponse)]
+        #[response(description = $description)]
+        #[expect(dead_code, reason = "only its description is used")]
+        pub(crate) struct $name(api::ErrorBody);
+    )+};
+}
+
+errors! {
+    /// 400.
+    BadBody = "The body broke off or is no request body at all.";
+    /// 401.
+    Unauthorized = "The token is missing or wrong.";
+    /// 403.
+    CrossSite = "A browser sent this on behalf of another site.";
+    /// 404.
+    NotFound = "What the path or the body names does not exist.";
+    /// 409.
+    Conflict = "The trace is not `ready`, or is a sample.";
+    /// 413.
+    TooLarge = "The body is over its limit, which the answer states.";
+    /// 422.
+    Unprocessable = "The body does not fit: a sentence, or a list with one entry for each problem.";
+}
+
+/// Raw bytes.
+#[derive(ToSchema)]
+#[schema(value_type = String, format = Binary)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct FileBytes(Vec<u8>);
+
+/// A Chrome trace: `traceEvents`, `displayTimeUnit` and `otherData`.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+#[expect(non_snake_case, reason = "the format's own names")]
+pub(crate) struct ChromeTrace {
+    #[schema(value_type = Vec<Object>)]
+    traceEvents: (),
+    #[schema(value_type = String)]
+    displayTimeUnit: (),
+    #[schema(value_type = Object)]
+    otherData: (),
+}
+
+#[derive(OpenApi)]
+#[openapi(
+    info(title = "Cascade", description = "Traces, runs and sims over HTTP."),
+    modifiers(&Security),
+    security(("token" = []), ("session" = [])),
+    components(responses(BadBody, Unauthorized, CrossSite, NotFound, Conflict, TooLarge, Unprocessable)),
+    paths(
+        health::health,
+        health::metrics,
+        document,
+        traces::list,
+        traces::get,
+        traces::gpu_configs,
+        runs::create,
+        runs::list,
+        runs::get,
+        runs::cancel,
+        runs::comparison,
+        runs::kernels,
+        runs::step_timelines,
+        runs::results,
+        runs::files,
+        runs::perfetto,
+        events::stream,
+        sims::results,
+        sims::log,
+        sims::files,
+        sims::file,
+        sims::put_file,
+        sims::heartbeat,
+        sims::logs,
+        sims::step_timeline,
+        session::start,
+        session::end,
+    )
+)]
+struct Document;
+
+struct Security;
+
+impl Modify for Security {
+    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
+        let components = document.components.get_or_insert_default();
+        let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
+        components.add_security_scheme("token", SecurityScheme::Http(bearer));
+        let cookie = ApiKey::Cookie(ApiKeyValue::new(crate::auth::SESSION_COOKIE));
+        components.add_security_scheme("session", SecurityScheme::ApiKey(cookie));
+    }
+}
+
+/// This document. Needs no token.
+#[utoipa::path(get, path = "/api/openapi.json", tag = "app", security(()), responses(
+    (status = 200, description = "OpenAPI 3.1.", body = Object)))]
+pub(crate) async fn document() -> impl IntoResponse {
+    ([(CONTENT_TYPE, "application/json")], json())
+}
+
+/// The document as JSON.
+pub fn json() -> String {
+    serde_json::to_string_pretty(&Document::openapi()).unwrap_or_default()
+}

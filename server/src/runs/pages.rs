@@ -1,0 +1,63 @@
+//! What pages read while the server renders them: the same calls as the API's.
+
+use app::data::{Backend, DataError};
+use async_trait::async_trait;
+use cascade_api::{
+    Comparison, GpuConfig, Health, KernelStat, RunDetail, RunFile, RunId, RunSummary, SimId, SimSummary,
+    TraceDetail, TraceId, TraceSummary,
+};
+
+use super::Service;
+use crate::error::Error;
+
+impl From<Error> for DataError {
+    fn from(error: Error) -> Self {
+        Self {
+            status: error.status(),
+            body: error.body(),
+        }
+    }
+}
+
+#[async_trait]
+impl Backend for Service {
+    async fn health(&self) -> Result<Health, DataError> {
+        Ok(Self::health(self))
+    }
+
+    async fn traces(&self) -> Result<Vec<TraceSummary>, DataError> {
+        Ok(Self::traces(self).await?)
+    }
+
+    async fn trace(&self, id: TraceId) -> Result<TraceDetail, DataError> {
+        Ok(Self::trace(self, &id).await?)
+    }
+
+    async fn gpu_configs(&self) -> Result<Vec<GpuConfig>, DataError> {
+        Ok(self.gpus.list())
+    }
+
+    async fn runs(&self) -> Result<Vec<RunSummary>, DataError> {
+        Ok(Self::runs(self).await?)
+    }
+
+    async fn run(&self, id: RunId) -> Result<RunDetail, DataError> {
+        Ok(Self::run(self, &id).await?)
+    }
+
+    async fn run_kernels(&self, id: RunId) -> Result<Vec<KernelStat>, DataError> {
+        Ok(Self::run_kernels(self, &id).await?)
+    }
+
+    async fn comparison(&self, id: RunId) -> Result<Comparison, DataError> {
+        Ok(Self::comparison(self, &id).await?)
+    }
+
+    async fn run_files(&self, id: RunId) -> Result<Vec<RunFile>, DataError> {
+        Ok(Self::run_files(self, &id).await?)
+    }
+
+    async fn sim(&self, id: SimId) -> Result<SimSummary, DataError> {
+        Ok(Self::sim(self, &id).await?)
+    }
+}
