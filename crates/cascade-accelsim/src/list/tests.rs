@@ -118,6 +118,48 @@ fn stats_rows_are_read_from_the_right() {
     assert_eq!(stats.notes[0].line, 4);
 }
 
+#[test]
+fn real_lists_have_their_known_contents() {
+    let Some(folder) = crate::trace::tests::data("traces") else {
+        return;
+    };
+    let open = |path: &str| std::io::BufReader::new(std::fs::File::open(folder.join(path)).unwrap());
+    for (path, kernels, copies) in [
+        ("list-2025-naming/kernelslist_ctx_0x6165bdd7ec90", 1, 3),
+        ("vllm-qwen25-h100-list/kernelslist.g", 96, 0),
+        ("raw-vecadd-v3/kernelslist", 1, 3),
+        ("atax-h100-v6/kernelslist.g", 1, 2),
+    ] {
+        let list = KernelList::read(open(path), path).unwrap();
+        assert_eq!(
+            (
+                list.kernels().count(),
+                list.commands.len() - kernels,
+                list.notes.len()
+            ),
+            (kernels, copies, 0),
+            "{path}"
+        );
+    }
+    for (path, instrs) in [
+        ("list-2025-naming/stats_ctx_0x6165bdd7ec90", 50_066),
+        ("raw-vecadd-v3/stats.csv", 71_974),
+        ("vectoradd-gtx1080-v4/stats.csv", 344),
+        ("matrixmul-gtx1080-v4/stats.csv", 4416),
+    ] {
+        let stats = Stats::read(open(path), path).unwrap();
+        assert_eq!(
+            stats
+                .launches
+                .iter()
+                .map(|l| l.reported_warp_instrs)
+                .collect::<Vec<_>>(),
+            [Some(instrs)],
+            "{path}"
+        );
+    }
+}
+
 proptest! {
     #[test]
     fn arbitrary_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {

@@ -157,3 +157,29 @@ fn a_damaged_kernel_leaves_no_list() {
     );
     assert!(!dir.path().join("kernel-4-ctx_0x6.tracez").exists());
 }
+
+#[test]
+fn the_real_raw_folder_agrees_with_its_statistics() {
+    let Some(source) = crate::trace::tests::data("traces/raw-vecadd-v3") else {
+        return;
+    };
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["kernelslist", "kernel-1.trace", "stats.csv"] {
+        // Written anew, since a copy would keep the data folder's read-only mode.
+        fs::write(dir.path().join(name), fs::read(source.join(name)).unwrap()).unwrap();
+    }
+    let options = FolderOptions {
+        memory_bytes: 1 << 20,
+        ..options(dir.path(), TraceFormat::Packed)
+    };
+    let report = process_folder(dir.path(), &options, &|_| {}).unwrap();
+    assert_eq!(report.all_warnings().count(), 0);
+    let kernel = report.kernels[0].report.as_ref().unwrap();
+    assert_eq!((kernel.warp_instrs, kernel.blocks), (71_974, 98));
+    assert!(kernel.runs > 1);
+    let list = fs::read_to_string(dir.path().join("kernelslist.g")).unwrap();
+    assert!(
+        list.ends_with("MemcpyHtoD,0x00007f32c56c3600,800000\nkernel-1.tracez\n"),
+        "{list}"
+    );
+}

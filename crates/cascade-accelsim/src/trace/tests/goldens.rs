@@ -73,3 +73,50 @@ fn a_raw_trace_asks_to_be_processed() {
         assert!(counts.unwrap_err().to_string().contains("post-process"));
     }
 }
+
+#[test]
+fn real_headers_of_every_tracer_version_are_read() {
+    for (path, tracer, nvbit, binary, shmem) in [
+        (
+            "traces/lud-v1-excerpt/lud-kernel-8.v1.excerpt.traceg",
+            None,
+            None,
+            70,
+            3072,
+        ),
+        (
+            "traces/bfs-a100-v3/kernel-1.traceg",
+            Some(3),
+            Some("1.5.3"),
+            80,
+            0,
+        ),
+        (
+            "traces/matrixmul-gtx1080-v4/kernel-1.traceg",
+            Some(4),
+            Some("1.5.5"),
+            61,
+            8192,
+        ),
+        (
+            "traces/ffma-h100-v5/kernel-1-ctx_0x55e3a796e730.traceg",
+            Some(5),
+            Some("1.7.4"),
+            90,
+            0,
+        ),
+        ("traces/atax-h100-v6/kernel-1.traceg", Some(6), Some("1.8"), 90, 0),
+    ] {
+        let Some(path) = data(path) else { continue };
+        let reader = TraceReader::open(BufReader::new(File::open(&path).unwrap()), "t").unwrap();
+        let header = reader.header();
+        assert_eq!(
+            (header.tracer_version, header.nvbit_version.as_deref()),
+            (tracer, nvbit)
+        );
+        assert_eq!(
+            (header.binary_version, header.shmem_bytes, header.unknown.len()),
+            (binary, shmem, 0)
+        );
+    }
+}
