@@ -2,7 +2,7 @@
 //! joins words over lines with single blanks. After the option parser of gpgpu-sim.
 
 /// Bytes read of one file.
-pub const MAX_CONFIG_BYTES: usize = 4 * 1024 * 1024;
+pub const MAX_CONFIG_BYTES: usize = 1024 * 1024;
 /// How deep `-config` may nest.
 pub const MAX_DEPTH: usize = 8;
 /// Files read in all.
