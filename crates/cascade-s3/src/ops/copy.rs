@@ -11,10 +11,10 @@ use s3s::{S3Request, S3Response, S3Result};
 use super::get::Given;
 use super::{KeptHeaders, ObjectEventKind, Ops, etag, locate, unsupported};
 use crate::error::{Result, StoreError, io};
+use crate::store::Conditions;
 use crate::store::meta::Extra;
-use crate::store::{Conditions, Store};
 use crate::upload::digest::Expect;
-use crate::upload::{Plan, Received, Upload};
+use crate::upload::{Plan, Received, Target, Upload};
 
 /// Bytes read at a time.
 const BLOCK_BYTES: usize = 1 << 20;
@@ -75,7 +75,14 @@ impl Ops {
                     ..extra
                 };
                 let size = object.meta.size;
-                let copy = take_copy(store, object.file, 0..size, expect, limit, "object")?;
+                let copy = take_copy(
+                    Target::Temp(store.temp()?),
+                    object.file,
+                    0..size,
+                    expect,
+                    limit,
+                    "object",
+                )?;
                 let (bucket, key) = locate(store, &to_bucket, &to_key)?;
                 store.put(bucket, &key, copy, extra, &Conditions::default())
             })
@@ -104,9 +111,9 @@ pub(super) fn source(source: CopySource) -> Result<(String, String)> {
     }
 }
 
-/// Copies a part of a file into a temporary file, hashed as an upload is. No file stands for no bytes.
+/// Copies a part of a file into an upload's target, hashed as an upload is. No file stands for no bytes.
 pub(super) fn take_copy(
-    store: &Store,
+    target: Target,
     file: Option<File>,
     span: Span<u64>,
     expect: Expect,
@@ -119,7 +126,7 @@ pub(super) fn take_copy(
         limit,
         what,
     };
-    let mut upload = Upload::new(store.temp()?, plan)?;
+    let mut upload = Upload::new(target, plan)?;
     if let Some(mut file) = file {
         file.seek(SeekFrom::Start(span.start))
             .map_err(io("reading the copy's source"))?;

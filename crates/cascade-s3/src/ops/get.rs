@@ -134,7 +134,7 @@ impl Ops {
     }
 }
 
-fn checksum_type(sums: &ChecksumFields, meta: &Meta) -> Option<ChecksumType> {
+pub(super) fn checksum_type(sums: &ChecksumFields, meta: &Meta) -> Option<ChecksumType> {
     let full = sums.full_object()?;
     Some(if meta.extra.composite {
         ChecksumType::from_static(ChecksumType::COMPOSITE)

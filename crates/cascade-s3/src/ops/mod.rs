@@ -5,6 +5,7 @@ mod copy;
 mod delete;
 mod get;
 mod list;
+mod multipart;
 mod put;
 
 use std::collections::BTreeMap;
@@ -175,6 +176,13 @@ operations! {
     delete_object: DeleteObjectInput => DeleteObjectOutput;
     delete_objects: DeleteObjectsInput => DeleteObjectsOutput;
     copy_object: CopyObjectInput => CopyObjectOutput;
+    create_multipart_upload: CreateMultipartUploadInput => CreateMultipartUploadOutput;
+    upload_part: UploadPartInput => UploadPartOutput;
+    upload_part_copy: UploadPartCopyInput => UploadPartCopyOutput;
+    complete_multipart_upload: CompleteMultipartUploadInput => CompleteMultipartUploadOutput;
+    abort_multipart_upload: AbortMultipartUploadInput => AbortMultipartUploadOutput;
+    list_parts: ListPartsInput => ListPartsOutput;
+    list_multipart_uploads: ListMultipartUploadsInput => ListMultipartUploadsOutput;
     list_objects: ListObjectsInput => ListObjectsOutput;
     list_objects_v2: ListObjectsV2Input => ListObjectsV2Output;
 }

@@ -13,7 +13,7 @@ use crate::upload::chunk_signature::ChunkSigner;
 use crate::upload::chunked::{ChunkError, Decoder};
 use crate::upload::digest::{Algorithm, Checksums, Expect};
 use crate::upload::receive::receive;
-use crate::upload::{Plan, Upload};
+use crate::upload::{Plan, Target, Upload};
 
 impl Ops {
     pub(super) async fn put_object(
@@ -44,7 +44,7 @@ impl Ops {
         let (store, to_bucket, to_key) = (self.store.clone(), bucket.clone(), key.clone());
         let start = {
             let store = self.store.clone();
-            move || Upload::new(store.temp()?, plan)
+            move || Upload::new(Target::Temp(store.temp()?), plan)
         };
         let done = move |upload: Upload| {
             let received = upload.finish()?;

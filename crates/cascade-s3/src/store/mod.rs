@@ -8,6 +8,7 @@
 pub(crate) mod dirs;
 pub(crate) mod list;
 pub(crate) mod meta;
+pub(crate) mod multipart;
 pub(crate) mod temp;
 
 use std::fs::{self, File};
@@ -20,10 +21,11 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, fdatasync, fsync, open, statat
 use rustix::io::Errno;
 
 use self::meta::{Extra, Meta, MetaStore};
+use self::multipart::Uploads;
 use self::temp::{TempDir, TempFile};
 use crate::error::{Result, StoreError, io};
 use crate::key::Key;
-use crate::upload::Received;
+use crate::upload::{Received, Target};
 
 /// A bucket: its name and its open folder.
 #[derive(Debug)]
@@ -41,6 +43,7 @@ pub(crate) struct Store {
     buckets: Vec<Bucket>,
     temp: TempDir,
     meta: MetaStore,
+    uploads: Uploads,
 }
 
 /// An object open for reading. It stays whole even when it is replaced or deleted meanwhile.
@@ -95,7 +98,12 @@ impl Store {
             })
             .collect::<Result<Vec<_>>>()?;
         fsync(open_root(root)?).map_err(io("syncing the store's folder"))?;
-        Ok(Self { buckets, temp, meta })
+        Ok(Self {
+            buckets,
+            temp,
+            meta,
+            uploads: Uploads::open(root)?,
+        })
     }
 
     /// The buckets.
@@ -178,7 +186,11 @@ impl Store {
             checksums: body.checksums,
             ..extra
         };
-        self.put_file(bucket, key, body.file, body.md5, 0, extra, conditions)
+        match body.target {
+            Target::Temp(file) => self.put_file(bucket, key, file, body.md5, 0, extra, conditions),
+            // A part's place is not an object's file; nothing asks for this.
+            Target::Slot(_) => Err(StoreError::Invalid("a part is no object".to_owned())),
+        }
     }
 
     /// As [`Store::put`], for a file whose MD5 and number of parts are known.

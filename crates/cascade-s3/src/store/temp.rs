@@ -5,7 +5,9 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, openat, renameat, renameat_with, unlinkat};
+use std::time::SystemTime;
+
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, linkat, openat, renameat, renameat_with, unlinkat};
 
 use crate::error::{Result, io};
 
@@ -22,9 +24,13 @@ pub(crate) struct TempDir {
 impl TempDir {
     /// Takes over a folder, which must be empty.
     pub(crate) fn new(dir: OwnedFd) -> Self {
+        // Names go on from the clock, so that none of an earlier run comes again.
+        let start = SystemTime::UNIX_EPOCH
+            .elapsed()
+            .map_or(0, |t| u64::try_from(t.as_nanos()).unwrap_or(0));
         Self {
             dir: Arc::new(dir),
-            next: AtomicU64::new(0),
+            next: AtomicU64::new(start),
         }
     }
 
@@ -44,6 +50,24 @@ impl TempDir {
             keep: false,
         })
     }
+
+    /// Gives the file `name` in `from` a second name here.
+    ///
+    /// # Errors
+    /// The system's; some filesystems have no second names.
+    pub(crate) fn link(&self, from: &OwnedFd, name: &str) -> Result<TempFile> {
+        let temp = format!("{:016x}", self.next.fetch_add(1, Ordering::Relaxed));
+        let what = "linking a multipart upload";
+        linkat(from, name, &*self.dir, temp.as_str(), AtFlags::empty()).map_err(io(what))?;
+        let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let fd = openat(&*self.dir, temp.as_str(), flags, Mode::empty()).map_err(io(what))?;
+        Ok(TempFile {
+            dir: Arc::clone(&self.dir),
+            name: temp,
+            file: File::from(fd),
+            keep: false,
+        })
+    }
 }
 
 /// A temporary file. It is removed when dropped, unless it was renamed.
@@ -59,6 +83,11 @@ impl TempFile {
     /// The open file.
     pub(crate) fn file(&self) -> &File {
         &self.file
+    }
+
+    /// Its name, unlike that of any other.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
     }
 
     /// Renames it to `name` in `to`, in place of what is there unless `new_only`.

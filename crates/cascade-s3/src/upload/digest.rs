@@ -49,6 +49,11 @@ impl Algorithm {
         }
     }
 
+    /// The algorithm by S3's name for it, for example `CRC32`.
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        Self::from_header(&format!("x-amz-checksum-{name}"))
+    }
+
     /// The algorithm whose header or trailer this is.
     pub(crate) fn from_header(name: &str) -> Option<Self> {
         Self::ALL

@@ -6,13 +6,15 @@ pub(crate) mod chunked;
 pub(crate) mod digest;
 pub(crate) mod receive;
 
-use std::io::Write as _;
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
 
 use bytes::Bytes;
 
 use self::chunked::Decoder;
 use self::digest::{Checksums, Expect, Hashers};
 use crate::error::{Result, StoreError, io};
+use crate::store::multipart::Slot;
 use crate::store::temp::TempFile;
 
 /// How to take a body in.
@@ -28,9 +30,28 @@ pub(crate) struct Plan {
     pub what: &'static str,
 }
 
+/// Where a body is written.
+#[derive(Debug)]
+pub(crate) enum Target {
+    /// A file of its own.
+    Temp(TempFile),
+    /// A place in a multipart upload's file.
+    Slot(Slot),
+}
+
+impl Target {
+    /// The file and where in it the body begins.
+    pub(crate) fn place(&self) -> (&File, u64) {
+        match self {
+            Self::Temp(temp) => (temp.file(), 0),
+            Self::Slot(slot) => (&slot.file, slot.offset),
+        }
+    }
+}
+
 /// A body that is being received. All its work blocks: call it on a blocking thread.
 pub(crate) struct Upload {
-    file: TempFile,
+    target: Target,
     plan: Plan,
     hashers: Hashers,
     length: u64,
@@ -39,8 +60,10 @@ pub(crate) struct Upload {
 /// A body that was received whole and fits what was announced.
 #[derive(Debug)]
 pub(crate) struct Received {
-    /// The file, not yet synced nor visible.
-    pub file: TempFile,
+    /// Where it is, not yet synced nor visible.
+    pub target: Target,
+    /// Bytes.
+    pub length: u64,
     /// MD5 of the body.
     pub md5: [u8; 16],
     /// The checksums asked for.
@@ -48,11 +71,11 @@ pub(crate) struct Received {
 }
 
 impl Upload {
-    /// Starts to write into a temporary file.
+    /// Starts to write.
     ///
     /// # Errors
     /// A body announced as larger than the limit.
-    pub(crate) fn new(file: TempFile, plan: Plan) -> Result<Self> {
+    pub(crate) fn new(target: Target, plan: Plan) -> Result<Self> {
         if plan.expect.length.is_some_and(|length| length > plan.limit) {
             return Err(StoreError::TooLarge {
                 what: plan.what,
@@ -61,7 +84,7 @@ impl Upload {
         }
         let hashers = plan.expect.hashers();
         Ok(Self {
-            file,
+            target,
             plan,
             hashers,
             length: 0,
@@ -74,13 +97,15 @@ impl Upload {
     /// Broken framing, a body over its limit or announced length, a failing disk.
     pub(crate) fn feed(&mut self, raw: Bytes) -> Result<()> {
         let Self {
-            file,
+            target,
             plan,
             hashers,
             length,
         } = self;
         let (limit, what, announced) = (plan.limit, plan.what, plan.expect.length);
+        let (file, start) = target.place();
         let mut sink = |data: Bytes| {
+            let at = start + *length;
             *length += data.len() as u64;
             if *length > limit {
                 return Err(StoreError::TooLarge { what, limit });
@@ -92,7 +117,7 @@ impl Upload {
                 });
             }
             hashers.update(&data);
-            file.file().write_all(&data).map_err(io("writing the body"))
+            file.write_all_at(&data, at).map_err(io("writing the body"))
         };
         match &mut plan.decoder {
             Some(decoder) => decoder.feed(raw, sink),
@@ -106,8 +131,8 @@ impl Upload {
     }
 
     /// The file written to.
-    pub(crate) fn file(&self) -> &TempFile {
-        &self.file
+    pub(crate) fn file(&self) -> &File {
+        self.target.place().0
     }
 
     /// Ends the body and compares it with what was announced.
@@ -122,7 +147,8 @@ impl Upload {
         let digests = self.hashers.finish();
         let checksums = self.plan.expect.check(&digests, self.length, &trailers)?;
         Ok(Received {
-            file: self.file,
+            target: self.target,
+            length: self.length,
             md5: digests.md5,
             checksums,
         })

@@ -42,7 +42,6 @@ pub(crate) async fn receive<T: Send + 'static>(
             sent_to_disk = upload.length();
             let file = upload
                 .file()
-                .file()
                 .try_clone()
                 .map_err(io("opening the temporary file"))?;
             // A failure here shows again in the final sync, which is the one that counts.
