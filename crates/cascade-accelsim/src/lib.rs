@@ -2,7 +2,8 @@
 //! configurations, plus a post-processor and a small synthesiser of traces.
 //!
 //! Nothing here opens a file, reads a clock or starts a thread: callers hand in `Read`/`Write` values and
-//! get back what could be understood together with positioned errors.
+//! get back what could be understood together with positioned errors. The one exception is the driver
+//! `post::folder`, which exists only with the feature `fs`.
 
 pub mod config;
 pub mod list;

@@ -27,7 +27,6 @@ pub struct ListError {
     /// Line counted from 1.
     pub line: u64,
     /// What is wrong.
-    #[source]
     pub kind: ListErrorKind,
 }
 

@@ -4,7 +4,7 @@
 //! [`process_kernel`] works on one kernel with bounded memory: lines are gathered up to a budget, sorted
 //! runs of them go to a [`TempStore`] and are merged at the end. What grows with the kernel is a counter
 //! for each warp. [`processed_list`] writes the list that goes with the processed files. Neither touches a
-//! file; the driver for a whole folder, [`folder`], does, and exists only with the feature `fs`.
+//! file; the driver for a whole folder, `folder`, does, and exists only with the feature `fs`.
 
 #[cfg(feature = "fs")]
 pub mod folder;

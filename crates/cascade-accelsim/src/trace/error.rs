@@ -16,7 +16,6 @@ pub struct TraceError {
     /// Line counted from 1; in a `.tracez` file, the number of instruction lines read so far.
     pub line: u64,
     /// What is wrong.
-    #[source]
     pub kind: TraceErrorKind,
 }
 
