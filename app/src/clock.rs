@@ -12,7 +12,6 @@ pub(crate) struct Clock(RwSignal<Option<Timestamp>>);
 pub(crate) fn provide() {
     let now = RwSignal::new(None);
     provide_context(Clock(now));
-    #[cfg(feature = "hydrate")]
     Effect::new(move || {
         let read = || Timestamp::from_micros((web_sys::js_sys::Date::now() * 1000.0) as i64);
         now.set(Some(read()));

@@ -11,7 +11,9 @@
 mod clock;
 pub mod data;
 mod layout;
+mod live;
 mod pages;
+mod plot;
 #[cfg(feature = "ssr")]
 mod shell;
 mod site;
@@ -43,6 +45,12 @@ pub fn App() -> impl IntoView {
             <main id="main" tabindex="-1">
                 <Routes fallback=|| view! { <NotFound /> }>
                     <Route path=path!("/") view=pages::Home ssr=SsrMode::Async />
+                    <Route path=path!("/token") view=pages::Token ssr=SsrMode::Async />
+                    <Route path=path!("/traces") view=pages::Traces ssr=SsrMode::Async />
+                    <Route path=path!("/traces/:id") view=pages::TracePage ssr=SsrMode::Async />
+                    <Route path=path!("/runs") view=pages::Runs ssr=SsrMode::Async />
+                    <Route path=path!("/runs/new") view=pages::NewRun ssr=SsrMode::Async />
+                    <Route path=path!("/runs/:id") view=pages::RunPage ssr=SsrMode::Async />
                 </Routes>
             </main>
             <Footer />

@@ -6,7 +6,7 @@
 mod browser;
 mod calls;
 
-use cascade_api::{ErrorBody, Health};
+use cascade_api::ErrorBody;
 
 pub use calls::*;
 
@@ -37,7 +37,7 @@ impl DataError {
 #[async_trait::async_trait]
 pub trait Backend: Send + Sync + 'static {
     /// `GET /api/health`.
-    async fn health(&self) -> Result<Health, DataError>;
+    async fn health(&self) -> Result<cascade_api::Health, DataError>;
     /// `GET /api/traces`.
     async fn traces(&self) -> Result<Vec<cascade_api::TraceSummary>, DataError>;
     /// `GET /api/traces/{id}`.

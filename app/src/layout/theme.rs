@@ -15,16 +15,14 @@ const THEMES: [(&str, &str, IconName); 3] = [
 #[component]
 pub(crate) fn ThemeSwitch() -> impl IntoView {
     let theme = RwSignal::new("system".to_owned());
-    #[cfg(feature = "hydrate")]
     Effect::new(move || {
-        if let Some(stored) = browser::stored() {
+        if let Some(stored) = stored() {
             theme.set(stored);
         }
     });
     let choose = move |value: &'static str| {
         theme.set(value.to_owned());
-        #[cfg(feature = "hydrate")]
-        browser::store(value);
+        store(value);
     };
     view! {
         <div class="segmented" role="group" aria-label="Theme">
@@ -47,28 +45,23 @@ pub(crate) fn ThemeSwitch() -> impl IntoView {
     }
 }
 
-#[cfg(feature = "hydrate")]
-mod browser {
-    use leptos::prelude::{document, window};
+/// Key in the browser's storage; `theme.js` reads it too.
+const KEY: &str = "cascade-theme";
 
-    /// Key in the browser's storage; `theme.js` reads it too.
-    const KEY: &str = "cascade-theme";
+/// The stored choice, if storage may be read and holds one.
+fn stored() -> Option<String> {
+    window().local_storage().ok()??.get_item(KEY).ok()?
+}
 
-    /// The stored choice, if storage may be read and holds one.
-    pub(super) fn stored() -> Option<String> {
-        window().local_storage().ok()??.get_item(KEY).ok()?
+/// Stores a choice and shows it. Where storage is forbidden the choice lasts as long as the page.
+fn store(value: &str) {
+    if let Ok(Some(storage)) = window().local_storage() {
+        _ = storage.set_item(KEY, value);
     }
-
-    /// Stores a choice and shows it. Where storage is forbidden the choice lasts as long as the page.
-    pub(super) fn store(value: &str) {
-        if let Ok(Some(storage)) = window().local_storage() {
-            _ = storage.set_item(KEY, value);
-        }
-        if let Some(root) = document().document_element() {
-            _ = match value {
-                "system" => root.remove_attribute("data-theme"),
-                _ => root.set_attribute("data-theme", value),
-            };
-        }
+    if let Some(root) = document().document_element() {
+        _ = match value {
+            "system" => root.remove_attribute("data-theme"),
+            _ => root.set_attribute("data-theme", value),
+        };
     }
 }

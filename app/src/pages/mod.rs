@@ -2,6 +2,14 @@
 
 mod home;
 mod not_found;
+mod run;
+mod runs;
+mod token;
+mod traces;
 
 pub(crate) use home::Home;
 pub(crate) use not_found::NotFound;
+pub(crate) use run::RunPage;
+pub(crate) use runs::{NewRun, Runs};
+pub(crate) use token::Token;
+pub(crate) use traces::{TracePage, Traces};

@@ -1,0 +1,184 @@
+//! Shows every page with made-up data, so that looks can be judged without a simulator:
+//! `cargo run -p app --features ssr --example preview -- <site folder> [port]`, after the site is built.
+//!
+//! Nothing of this ships: the numbers are invented and say so in the workspace's name.
+
+mod fixtures;
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use app::data::{Backend, DataError};
+use app::{App, Site, shell};
+use axum::extract::Path;
+use axum::http::StatusCode;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::{Json, Router};
+use cascade_api::{
+    Comparison, GpuConfig, Health, KernelStat, RunDetail, RunEvent, RunFile, RunId, RunSummary, SimId,
+    SimSummary, TraceDetail, TraceId, TraceSummary,
+};
+use futures::Stream;
+use leptos::prelude::provide_context;
+use leptos_axum::{LeptosRoutes, generate_route_list};
+
+/// Answers with the fixtures.
+struct Fake;
+
+/// The answer for an id that no fixture has.
+fn not_found(id: &str) -> DataError {
+    DataError::text(404, format!("{id} not found"))
+}
+
+#[async_trait::async_trait]
+impl Backend for Fake {
+    async fn health(&self) -> Result<Health, DataError> {
+        Err(DataError::text(500, "the preview has no health"))
+    }
+    async fn traces(&self) -> Result<Vec<TraceSummary>, DataError> {
+        Ok(fixtures::traces())
+    }
+    async fn trace(&self, id: TraceId) -> Result<TraceDetail, DataError> {
+        fixtures::trace(&id).ok_or_else(|| not_found(id.as_str()))
+    }
+    async fn gpu_configs(&self) -> Result<Vec<GpuConfig>, DataError> {
+        Ok(fixtures::gpus())
+    }
+    async fn runs(&self) -> Result<Vec<RunSummary>, DataError> {
+        Ok(fixtures::runs().into_iter().map(|run| run.summary).collect())
+    }
+    async fn run(&self, id: RunId) -> Result<RunDetail, DataError> {
+        let runs = fixtures::runs().into_iter();
+        runs.into_iter()
+            .find(|run| run.summary.id == id)
+            .ok_or_else(|| not_found(id.as_str()))
+    }
+    async fn run_kernels(&self, id: RunId) -> Result<Vec<KernelStat>, DataError> {
+        Ok(fixtures::kernels(&self.run(id).await?))
+    }
+    async fn comparison(&self, id: RunId) -> Result<Comparison, DataError> {
+        Ok(fixtures::comparison(&self.run(id).await?))
+    }
+    async fn run_files(&self, id: RunId) -> Result<Vec<RunFile>, DataError> {
+        Ok(fixtures::files(&self.run(id).await?))
+    }
+    async fn sim(&self, id: SimId) -> Result<SimSummary, DataError> {
+        Err(not_found(id.as_str()))
+    }
+}
+
+/// Any answer of the backend as the API would give it.
+fn answer<T: serde::Serialize>(result: Result<T, DataError>) -> Response {
+    match result {
+        Ok(value) => Json(value).into_response(),
+        Err(error) => {
+            let status = StatusCode::from_u16(error.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+            (status, Json(error.body)).into_response()
+        }
+    }
+}
+
+/// A run's events: the snapshot, then the running sims go on for ever.
+async fn events(Path(id): Path<RunId>) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+    let run = Fake.run(id).await.expect("the preview asks only for runs it has");
+    let kernels = fixtures::kernels(&run);
+    let first = RunEvent::Snapshot {
+        run: Box::new(run.clone()),
+        kernels,
+    };
+    let steps = futures::stream::unfold((run, 0_u64), |(mut run, n)| async move {
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        let event = fixtures::step(&mut run, n);
+        Some((event, (run, n + 1)))
+    });
+    let all = futures::StreamExt::chain(futures::stream::iter([first]), steps);
+    let stream = futures::StreamExt::map(all, |event| {
+        Ok(Event::default().json_data(event).expect("events are JSON"))
+    });
+    Sse::new(stream).keep_alive(KeepAlive::default())
+}
+
+/// A file of the built site; anything else is a page.
+fn file(site: &std::path::Path, path: &str) -> Option<Response> {
+    let bytes = std::fs::read(site.join(path.trim_start_matches('/'))).ok()?;
+    let kind = match path.rsplit('.').next()? {
+        "js" => "text/javascript",
+        "css" => "text/css",
+        "wasm" => "application/wasm",
+        "svg" => "image/svg+xml",
+        _ => "text/plain",
+    };
+    Some(([("content-type", kind)], bytes).into_response())
+}
+
+#[tokio::main]
+async fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let folder = std::path::PathBuf::from(arguments.next().expect("the built site's folder"));
+    let port: u16 = arguments
+        .next()
+        .map_or(3999, |port| port.parse().expect("a port"));
+    let site = Site {
+        assets: std::fs::read_to_string(folder.join("pkg/version.txt")).expect("a built site"),
+        version: "preview".into(),
+        workspace: Some("invented data".into()),
+        auth: true,
+        url: format!("http://127.0.0.1:{port}"),
+        s3_endpoint: Some("http://127.0.0.1:9000".into()),
+    };
+    let options = leptos::config::LeptosOptions::builder()
+        .output_name("cascade")
+        .build();
+    let backend: Arc<dyn Backend> = Arc::new(Fake);
+    let context = move || provide_context(Arc::clone(&backend));
+    let page = site.clone();
+    let fallback_site = site.clone();
+    let fallback =
+        leptos_axum::render_app_async_with_context(context.clone(), move || shell(fallback_site.clone()));
+    let router = Router::new()
+        .route("/api/traces", get(|| async { answer(Fake.traces().await) }))
+        .route(
+            "/api/traces/{id}",
+            get(|Path(id)| async { answer(Fake.trace(id).await) }),
+        )
+        .route(
+            "/api/gpu-configs",
+            get(|| async { answer(Fake.gpu_configs().await) }),
+        )
+        .route("/api/runs", get(|| async { answer(Fake.runs().await) }))
+        .route(
+            "/api/runs/{id}",
+            get(|Path(id)| async { answer(Fake.run(id).await) }),
+        )
+        .route(
+            "/api/runs/{id}/comparison",
+            get(|Path(id)| async { answer(Fake.comparison(id).await) }),
+        )
+        .route(
+            "/api/runs/{id}/files",
+            get(|Path(id)| async { answer(Fake.run_files(id).await) }),
+        )
+        .route("/api/runs/{id}/events", get(events))
+        .leptos_routes_with_context(&options, generate_route_list(App), context, move || {
+            shell(page.clone())
+        })
+        .fallback(move |request: axum::extract::Request| {
+            let found = file(&folder, request.uri().path());
+            let page = found.is_none().then(|| fallback(request));
+            async move {
+                match (found, page) {
+                    (Some(file), _) => file,
+                    (None, Some(page)) => page.await,
+                    (None, None) => StatusCode::NOT_FOUND.into_response(),
+                }
+            }
+        })
+        .with_state(options);
+    let listener = tokio::net::TcpListener::bind(("127.0.0.1", port))
+        .await
+        .expect("a free port");
+    axum::serve(listener, router).await.expect("the preview to run");
+}

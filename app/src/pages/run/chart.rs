@@ -1,0 +1,166 @@
+//! Two charts of the same times: each kernel in launch order, and each kernel name with its launches added up.
+
+use cascade_api::Comparison;
+use cascade_scene::{chart::BarChart, format};
+use leptos::html;
+use leptos::prelude::*;
+
+use crate::plot::{self, HEIGHT, MIN_BAR};
+
+/// Names shown one by one; the rest are added up.
+const NAMES: usize = 10;
+
+/// The charts with a switch between them.
+#[component]
+pub(super) fn Charts(
+    /// The kernels.
+    table: Memo<Comparison>,
+) -> impl IntoView {
+    let by_name = RwSignal::new(false);
+    let tab = move |name: bool, text: &'static str| {
+        view! {
+            <button
+                type="button"
+                class="segment"
+                aria-pressed=move || (by_name.get() == name).to_string()
+                on:click=move |_| by_name.set(name)
+            >
+                {text}
+            </button>
+        }
+    };
+    let series = Memo::new(move |_| table.with(|table| BarChart::by_name(table, 1).series));
+    let legend = move || {
+        let item = |(i, name): (usize, String)| {
+            view! { <span class="legend-item"><i class=format!("swatch series-{i}") aria-hidden="true"></i>{name}</span> }
+        };
+        series.get().into_iter().enumerate().map(item).collect::<Vec<_>>()
+    };
+    view! {
+        <div class="chart-bar">
+            <div class="segmented" role="group" aria-label="What the chart shows">
+                {tab(false, "In launch order")} {tab(true, "By kernel")}
+            </div>
+            <div class="legend">{legend}</div>
+        </div>
+        <Show when=move || by_name.get() fallback=move || view! { <ByLaunch table /> }>
+            <ByName table />
+        </Show>
+    }
+}
+
+/// Kernels in launch order. Drawn in the browser, which knows how wide it may be; the table below says the same.
+#[component]
+fn ByLaunch(
+    /// The kernels.
+    table: Memo<Comparison>,
+) -> impl IntoView {
+    let frame = NodeRef::<html::Div>::new();
+    let width = RwSignal::new(None::<u32>);
+    let measure = move || {
+        if let Some(frame) = frame.get_untracked() {
+            width.set(
+                u32::try_from(frame.client_width())
+                    .ok()
+                    .filter(|width| *width > 0),
+            );
+        }
+    };
+    Effect::new(move || {
+        frame.track();
+        measure();
+        let resized = window_event_listener(leptos::ev::resize, move |_| measure());
+        on_cleanup(move || resized.remove());
+    });
+    let chart = Memo::new(move |_| {
+        let width = width.get()?;
+        Some((
+            width,
+            table.with(|table| BarChart::by_launch(table, plot::inner_width(width), MIN_BAR)),
+        ))
+    });
+    let svg = move || match chart.get() {
+        Some((width, chart)) => plot::svg(&chart, width).unwrap_or_else(|error| {
+            leptos::logging::warn!("the chart could not be drawn: {error}");
+            String::new()
+        }),
+        None => String::new(),
+    };
+    let note = move || {
+        chart.with(|chart| match chart {
+            Some((_, chart)) if chart.kernels_per_group > 1 => {
+                format!(
+                    "Each place holds {} neighbouring kernels and shows the slowest.",
+                    chart.kernels_per_group
+                )
+            }
+            _ => String::new(),
+        })
+    };
+    let hovered = RwSignal::new(None::<usize>);
+    let on_move = move |event: leptos::ev::PointerEvent| {
+        let at = chart.with_untracked(|chart| {
+            let (width, chart) = chart.as_ref()?;
+            plot::group_at(f64::from(event.offset_x()), *width, chart.groups.len())
+        });
+        hovered.set(at);
+    };
+    let readout = move || {
+        let (_, chart) = chart.get()?;
+        let group = hovered.get().and_then(|at| chart.groups.get(at).cloned())?;
+        let times: Vec<_> = chart
+            .series
+            .iter()
+            .zip(group.values)
+            .filter_map(|(name, ns)| Some(format!("{name} {}", format::duration_ns(ns?))))
+            .collect();
+        Some(format!("{}: {}", group.label, times.join(", ")))
+    };
+    view! {
+        <figure class="chart">
+            <div
+                class="chart-area"
+                node_ref=frame
+                style=format!("height:{HEIGHT}px")
+                role="img"
+                aria-label="Time of each kernel in launch order; the table below lists the same times"
+                inner_html=svg
+                on:pointermove=on_move
+                on:pointerleave=move |_| hovered.set(None)
+            ></div>
+            <figcaption class="muted">{move || readout().unwrap_or_else(note)}</figcaption>
+        </figure>
+    }
+}
+
+/// Kernel names from the slowest down.
+#[component]
+fn ByName(
+    /// The kernels.
+    table: Memo<Comparison>,
+) -> impl IntoView {
+    let rows = move || {
+        let chart = table.with(|table| BarChart::by_name(table, NAMES));
+        let top = chart.top_ns;
+        let group = |group: cascade_scene::chart::Group| {
+            let bars: Vec<_> = group
+                .values
+                .into_iter()
+                .enumerate()
+                .filter_map(|(i, ns)| Some((i, ns?)))
+                .map(|(i, ns)| {
+                    let width = format!("width:{:.2}%", ns / top * 100.0);
+                    view! {
+                        <div class="name-bar">
+                            <span class="name-track"><i class=format!("series-{i}") style=width></i></span>
+                            <span class="name-value">{format::duration_ns(ns)}</span>
+                        </div>
+                    }
+                })
+                .collect();
+            view! { <li><span class="name-label" title=group.label.clone()>{group.label.clone()}</span> <div>{bars}</div></li> }
+        };
+        chart.groups.into_iter().map(group).collect::<Vec<_>>()
+    };
+    view! { <ul class="name-chart">{rows}</ul> }
+}

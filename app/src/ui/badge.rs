@@ -1,0 +1,134 @@
+//! Badges: a state, an engine or a mark in one or two words.
+
+use cascade_api::{Engine, RunState, SimState, TraceState, TraceSummary};
+use cascade_scene::engine;
+use leptos::prelude::*;
+
+/// What a badge's colour says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tone {
+    /// Nothing in particular.
+    #[default]
+    Neutral,
+    /// Work goes on.
+    Active,
+    /// It went well.
+    Good,
+    /// Look at it.
+    Warn,
+    /// It went wrong.
+    Bad,
+}
+
+impl Tone {
+    /// Value of `data-tone`, which the style sheet reads.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Neutral => "neutral",
+            Self::Active => "active",
+            Self::Good => "good",
+            Self::Warn => "warn",
+            Self::Bad => "bad",
+        }
+    }
+}
+
+/// A few words on a coloured ground.
+#[component]
+pub fn Badge(
+    /// The words.
+    #[prop(into)]
+    text: Signal<String>,
+    /// Its colour.
+    #[prop(into, optional)]
+    tone: Signal<Tone>,
+    /// Whether a dot stands before the words, as it does for states.
+    #[prop(optional)]
+    dot: bool,
+    /// What it means, shown on hover.
+    #[prop(optional, into)]
+    title: Option<String>,
+) -> impl IntoView {
+    view! {
+        <span class="badge" class:dotted=dot data-tone=move || tone.get().as_str() title=title>
+            {move || text.get()}
+        </span>
+    }
+}
+
+/// A run's state.
+#[component]
+pub fn RunBadge(
+    /// The state.
+    #[prop(into)]
+    state: Signal<RunState>,
+) -> impl IntoView {
+    let tone = Signal::derive(move || match state.get() {
+        RunState::Active => Tone::Active,
+        RunState::Succeeded => Tone::Good,
+        RunState::Partial => Tone::Warn,
+        RunState::Failed => Tone::Bad,
+        RunState::Cancelled => Tone::Neutral,
+    });
+    view! { <Badge text=Signal::derive(move || state.get().to_string()) tone dot=true /> }
+}
+
+/// A sim's state.
+#[component]
+pub fn SimBadge(
+    /// The state.
+    #[prop(into)]
+    state: Signal<SimState>,
+) -> impl IntoView {
+    let tone = Signal::derive(move || match state.get() {
+        SimState::Pending | SimState::Cancelled => Tone::Neutral,
+        SimState::Launching | SimState::Running => Tone::Active,
+        SimState::Lost => Tone::Warn,
+        SimState::Succeeded => Tone::Good,
+        SimState::Failed => Tone::Bad,
+    });
+    view! { <Badge text=Signal::derive(move || state.get().to_string()) tone dot=true /> }
+}
+
+/// A trace's state.
+#[component]
+pub fn TraceBadge(
+    /// The state.
+    state: TraceState,
+) -> impl IntoView {
+    let tone = match state {
+        TraceState::Uploading | TraceState::Processing => Tone::Active,
+        TraceState::Ready => Tone::Good,
+        TraceState::Failed => Tone::Bad,
+    };
+    view! { <Badge text=state.to_string() tone dot=true /> }
+}
+
+/// The program that made the numbers beside it.
+#[component]
+pub fn EngineBadge(
+    /// The program.
+    #[prop(into)]
+    engine: Signal<Engine>,
+) -> impl IntoView {
+    let tone = Signal::derive(move || match engine.get() {
+        Engine::Replay => Tone::Warn,
+        _ => Tone::Neutral,
+    });
+    view! { <Badge text=Signal::derive(move || engine::label(engine.get())) tone title="Where these numbers come from" /> }
+}
+
+/// The marks of a trace that was not captured by its owner: synthetic, sample.
+#[component]
+pub fn TraceMarks<'a>(
+    /// The trace.
+    trace: &'a TraceSummary,
+) -> impl IntoView + use<> {
+    let synthetic = trace.synthetic.then(|| {
+        view! { <Badge text="synthetic" tone=Tone::Warn title="Made by the synthesiser, not captured from a GPU" /> }
+    });
+    let sample = trace.sample.then(|| {
+        view! { <Badge text="sample" title="Bundled with the app; it holds no instructions to simulate" /> }
+    });
+    (synthetic, sample)
+}
