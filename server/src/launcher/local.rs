@@ -1,0 +1,239 @@
+//! Sims as processes on this machine, each in a process group of its own.
+//!
+//! A process is written down in `work/sims/<sim>.pid` with the moment it started, so that a server
+//! that comes back after a crash finds it again and never mistakes another process for it. Sims outlive
+//! the server on purpose: a simulation of hours must not die with a restart.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use cascade_api::SimId;
+use tokio::sync::mpsc;
+
+use super::process::{self, Identity, STOP_GRACE};
+use super::{LaunchError, LaunchSpec, Launcher, SimExit};
+
+/// How often a process that is not our child is looked at.
+const ADOPTED_POLL: Duration = Duration::from_millis(500);
+/// Lines of a simulator's output that its error quotes.
+const QUOTED_LINES: usize = 5;
+
+/// What the local launcher needs from the settings.
+#[derive(Clone, Debug)]
+pub struct LocalSettings {
+    /// `CASCADE_SIM_CMD`; without it, `<worker> worker`.
+    pub command: Option<String>,
+    /// The program that has the built-in worker: our own executable.
+    pub worker: PathBuf,
+    /// Where simulators reach the server, `CASCADE_MAIN_URL` to them.
+    pub main_url: String,
+    /// Handed on as `CASCADE_ACCELSIM_DIR`.
+    pub accelsim_dir: PathBuf,
+    /// Holds each sim's `.out` and `.pid`: `work/sims`.
+    pub sims_dir: PathBuf,
+    /// Simulators that may run at the same time.
+    pub slots: usize,
+}
+
+/// Starts, watches and stops local simulators.
+#[derive(Clone)]
+pub struct Local {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    settings: LocalSettings,
+    running: Mutex<BTreeMap<SimId, Identity>>,
+    exits: mpsc::Sender<SimExit>,
+}
+
+/// What a watcher waits for.
+enum Watched {
+    Child(tokio::process::Child),
+    Adopted,
+}
+
+impl Local {
+    /// A launcher that tells `exits` of each process that ended.
+    ///
+    /// # Errors
+    /// When the folder for the sims' output cannot be made.
+    pub fn new(settings: LocalSettings, exits: mpsc::Sender<SimExit>) -> std::io::Result<Self> {
+        std::fs::create_dir_all(&settings.sims_dir)?;
+        Ok(Self {
+            inner: Arc::new(Inner {
+                settings,
+                running: Mutex::default(),
+                exits,
+            }),
+        })
+    }
+
+    fn argv(&self) -> Result<Vec<String>, LaunchError> {
+        let settings = &self.inner.settings;
+        let Some(command) = &settings.command else {
+            return Ok(vec![settings.worker.display().to_string(), "worker".to_owned()]);
+        };
+        let argv = shlex::split(command).ok_or(LaunchError::Quotes)?;
+        if argv.is_empty() {
+            return Err(LaunchError::NoCommand);
+        }
+        Ok(argv)
+    }
+
+    fn start(&self, spec: &LaunchSpec) -> Result<String, LaunchError> {
+        let settings = &self.inner.settings;
+        let argv = self.argv()?;
+        let (program, args) = argv.split_first().ok_or(LaunchError::NoCommand)?;
+        let start_error = |source| LaunchError::Start { program: program.clone(), source };
+        let output = self.inner.file(&spec.sim_id, "out");
+        let out = std::fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(&output)
+            .map_err(|source| LaunchError::Output { path: output, source })?;
+        let err = out.try_clone().map_err(start_error)?;
+        let mut command = process::command(program);
+        command
+            .args(args)
+            .env("CASCADE_SIM_ID", spec.sim_id.as_str())
+            .env("CASCADE_MAIN_URL", &settings.main_url)
+            .env("CASCADE_TOKEN", &spec.token)
+            .env("CASCADE_GPU_CONFIG", spec.gpu_config.as_str())
+            .env("CASCADE_TRACE_DIR", &spec.trace_dir)
+            .env("CASCADE_ACCELSIM_DIR", &settings.accelsim_dir)
+            .env("CASCADE_ENGINE", spec.engine.as_str())
+            .stdout(Stdio::from(out))
+            .stderr(Stdio::from(err));
+        // The entry is made under the lock that `launch` checks, so two launches of one sim cannot meet.
+        let mut running = self.inner.lock();
+        if running.contains_key(&spec.sim_id) {
+            return Err(LaunchError::Twice);
+        }
+        let child = command.spawn().map_err(start_error)?;
+        let gone = || start_error(std::io::Error::other("the process vanished as it started"));
+        let identity = child.id().and_then(Identity::of).ok_or_else(gone)?;
+        running.insert(spec.sim_id.clone(), identity.clone());
+        drop(running);
+        if let Err(error) = self.inner.write_down(&spec.sim_id, &identity) {
+            tracing::warn!(sim = %spec.sim_id, %error, "cannot write the sim's process id down");
+        }
+        let reference = identity.pid.to_string();
+        self.watch(spec.sim_id.clone(), identity, Watched::Child(child));
+        Ok(reference)
+    }
+
+    /// Waits for the process to end, clears up after it and reports it.
+    fn watch(&self, sim_id: SimId, identity: Identity, watched: Watched) {
+        let inner = Arc::clone(&self.inner);
+        tokio::spawn(async move {
+            let (how, code) = match watched {
+                Watched::Child(mut child) => match child.wait().await {
+                    Ok(status) => (process::how_ended(status), status.code()),
+                    Err(error) => (format!("could not be waited for ({error})"), None),
+                },
+                Watched::Adopted => {
+                    while identity.is_alive() {
+                        tokio::time::sleep(ADOPTED_POLL).await;
+                    }
+                    (String::from("ended (its exit code is unknown, the server was restarted)"), None)
+                }
+            };
+            // What the simulator started and left behind ends with it.
+            process::stop_group(identity.pid, STOP_GRACE).await;
+            let output = process::last_lines(&inner.file(&sim_id, "out"), QUOTED_LINES);
+            inner.forget(&sim_id);
+            let exit = SimExit { sim_id, how, code, output };
+            if inner.exits.send(exit).await.is_err() {
+                tracing::debug!("a sim's process ended during shutdown");
+            }
+        });
+    }
+}
+
+impl Inner {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<SimId, Identity>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn file(&self, sim: &SimId, extension: &str) -> PathBuf {
+        self.settings.sims_dir.join(format!("{sim}.{extension}"))
+    }
+
+    /// Writes to a temporary name first: a half-written record would lose the process.
+    fn write_down(&self, sim: &SimId, identity: &Identity) -> std::io::Result<()> {
+        let temporary = self.file(sim, "pid.tmp");
+        std::fs::write(&temporary, serde_json::to_vec(identity)?)?;
+        std::fs::rename(temporary, self.file(sim, "pid"))
+    }
+
+    fn forget(&self, sim: &SimId) {
+        self.lock().remove(sim);
+        remove_record(&self.file(sim, "pid"));
+    }
+}
+
+fn remove_record(path: &Path) {
+    if let Err(error) = std::fs::remove_file(path)
+        && error.kind() != std::io::ErrorKind::NotFound
+    {
+        tracing::warn!(path = %path.display(), %error, "cannot remove the record of a process");
+    }
+}
+
+fn read_record(path: &Path) -> Option<Identity> {
+    serde_json::from_slice(&std::fs::read(path).ok()?).ok()
+}
+
+#[async_trait::async_trait]
+impl Launcher for Local {
+    fn free_slots(&self) -> usize {
+        self.inner.settings.slots.saturating_sub(self.inner.lock().len())
+    }
+
+    async fn launch(&self, spec: &LaunchSpec) -> Result<String, LaunchError> {
+        self.start(spec)
+    }
+
+    async fn stop(&self, sim: &SimId, _reference: &str) {
+        let identity = self.inner.lock().get(sim).cloned();
+        if let Some(identity) = identity {
+            process::stop_group(identity.pid, STOP_GRACE).await;
+        }
+    }
+
+    async fn adopt(&self, sim: &SimId, _reference: Option<&str>) -> Option<String> {
+        let identity = read_record(&self.inner.file(sim, "pid"))
+            .filter(Identity::is_alive)
+            .or_else(|| process::find_by_env("CASCADE_SIM_ID", sim.as_str()))?;
+        if self.inner.lock().insert(sim.clone(), identity.clone()).is_none() {
+            self.watch(sim.clone(), identity.clone(), Watched::Adopted);
+        }
+        Some(identity.pid.to_string())
+    }
+
+    fn output(&self, sim: &SimId) -> Vec<String> {
+        process::last_lines(&self.inner.file(sim, "out"), QUOTED_LINES)
+    }
+
+    async fn sweep(&self, keep: &BTreeSet<SimId>) {
+        let Ok(entries) = std::fs::read_dir(&self.inner.settings.sims_dir) else { return };
+        for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+            let sim = match path.file_stem().and_then(|stem| stem.to_str()) {
+                Some(stem) if path.extension().is_some_and(|e| e == "pid") => SimId::from(stem),
+                _ => continue,
+            };
+            if keep.contains(&sim) {
+                continue;
+            }
+            if let Some(identity) = read_record(&path).filter(Identity::is_alive) {
+                tracing::info!(%sim, pid = identity.pid, "stopping a finished sim's process");
+                process::stop_group(identity.pid, STOP_GRACE).await;
+            }
+            remove_record(&path);
+        }
+    }
+}
