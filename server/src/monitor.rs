@@ -39,7 +39,9 @@ pub async fn run(service: Service, stop: CancellationToken) {
 }
 
 async fn look(service: &Service, watch: &mut Watch, elapsed: Duration) -> Result<(), Error> {
-    let sims = service.sims_silent_since(Timestamp::from_micros(i64::MAX)).await?;
+    let sims = service
+        .sims_silent_since(Timestamp::from_micros(i64::MAX))
+        .await?;
     for (sim, verdict) in watch.tick(elapsed, &sims) {
         let text = format!("no heartbeat for {}s", verdict.silence().as_secs_f64());
         match verdict {
@@ -149,7 +151,11 @@ mod tests {
         let mut watch = Watch::new(60 * SECOND);
         watch.tick(SECOND, &[sim(SimState::Running, 7)]);
         assert_eq!(listen(&mut watch, SimState::Running, 7, 100), Some((60, LOST)));
-        assert_eq!(listen(&mut watch, SimState::Lost, 7, 1000), Some((540, FAILED)), "600 s in all");
+        assert_eq!(
+            listen(&mut watch, SimState::Lost, 7, 1000),
+            Some((540, FAILED)),
+            "600 s in all"
+        );
     }
 
     #[test]
@@ -172,7 +178,10 @@ mod tests {
     fn a_clock_set_back_hides_no_dead_sim() {
         let mut watch = Watch::new(60 * SECOND);
         watch.tick(SECOND, &[sim(SimState::Launching, i64::MAX - 1)]);
-        assert_eq!(listen(&mut watch, SimState::Launching, i64::MAX - 1, 100), Some((60, LOST)));
+        assert_eq!(
+            listen(&mut watch, SimState::Launching, i64::MAX - 1, 100),
+            Some((60, LOST))
+        );
     }
 
     #[test]

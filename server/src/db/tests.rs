@@ -13,6 +13,7 @@ fn update(metadata: serde_json::Value) -> TraceUpdate {
     TraceUpdate {
         id: "demo".into(),
         metadata: metadata.as_object().cloned(),
+        binary_arch: None,
         kernel_count: 4,
         bytes: 100,
         has_real_timing: false,

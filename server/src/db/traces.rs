@@ -7,7 +7,7 @@ use super::text::{count, from_json, int, to_json, word};
 use super::{Db, DbResult, Tx};
 use crate::clock;
 
-/// Architecture of a trace whose `metadata.json` names none.
+/// Architecture of a trace for which neither `metadata.json` nor a kernel names one.
 const DEFAULT_ARCH: &str = "sm_90";
 
 /// What a scan of a trace's files found.
@@ -17,6 +17,8 @@ pub struct TraceUpdate {
     pub id: TraceId,
     /// `metadata.json`, once it is there and readable.
     pub metadata: Option<Map<String, Value>>,
+    /// The architecture in its kernels' headers, for a `metadata.json` that names none.
+    pub binary_arch: Option<String>,
     /// Kernels seen so far.
     pub kernel_count: u64,
     /// Bytes of every file.
@@ -282,7 +284,9 @@ fn summary(update: &TraceUpdate, old: Option<&TraceSummary>) -> TraceSummary {
         model: text("model"),
         layers: list("layers"),
         source_gpu: text("gpu"),
-        trace_gpu_arch: text("trace_gpu_arch").unwrap_or_else(|| DEFAULT_ARCH.into()),
+        trace_gpu_arch: text("trace_gpu_arch")
+            .or_else(|| update.binary_arch.clone())
+            .unwrap_or_else(|| DEFAULT_ARCH.into()),
         suggested_sim_config: text("suggested_sim_config").map(Into::into),
         real_gpu_config: text("real_gpu_config").map(Into::into),
         sample_sim_configs: list("sample_sim_configs").into_iter().map(Into::into).collect(),

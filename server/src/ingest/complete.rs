@@ -20,21 +20,21 @@ use super::record::Record;
 use super::tree::{Tree, is_raw_list};
 
 /// Quiet time that counts as "nothing changed since the previous scan", which is two seconds ago.
-pub const SETTLED: Duration = Duration::from_millis(1500);
+pub(super) const SETTLED: Duration = Duration::from_millis(1500);
 /// Quiet time after which a folder without `metadata.json` counts as complete.
-pub const BARE_QUIET: Duration = Duration::from_secs(20);
+pub(super) const BARE_QUIET: Duration = Duration::from_secs(20);
 /// Quiet time after which kernels that are listed but missing count as missing rather than on their way.
-pub const MISSING_QUIET: Duration = Duration::from_secs(60);
+pub(super) const MISSING_QUIET: Duration = Duration::from_secs(60);
 /// Missing files that an error names.
 const NAMED_FILES: usize = 3;
 /// Folder and file that simulators read.
-pub const TRACES: &str = "traces/";
+pub(super) const TRACES: &str = "traces/";
 /// Name of a processed kernel list.
-pub const LIST: &str = "kernelslist.g";
+pub(super) const LIST: &str = "kernelslist.g";
 
 /// What a look at a trace says about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub(super) enum Verdict {
     /// Files are still to come.
     Wait,
     /// It can never be used as it is.
@@ -52,7 +52,7 @@ pub enum Verdict {
 }
 
 /// What the rule looks at.
-pub struct Look<'a> {
+pub(super) struct Look<'a> {
     /// The files now.
     pub tree: &'a Tree,
     /// `metadata.json`, if it is there.
@@ -74,7 +74,7 @@ enum Kernels {
 
 impl Look<'_> {
     /// The rule.
-    pub fn verdict(&self) -> Verdict {
+    pub(super) fn verdict(&self) -> Verdict {
         self.decide().unwrap_or_else(Verdict::Failed)
     }
 
@@ -119,7 +119,11 @@ impl Look<'_> {
             return Ok(Verdict::Raw { flat });
         }
         // A flat trace that was processed here has its list in `traces/`.
-        let listed_in = if self.tree.has(&format!("{home}{LIST}")) { home } else { TRACES };
+        let listed_in = if self.tree.has(&format!("{home}{LIST}")) {
+            home
+        } else {
+            TRACES
+        };
         match self.kernels(listed_in, LIST)? {
             Kernels::All | Kernels::None => Ok(Verdict::Processed { flat }),
             Kernels::Missing(names) => {
@@ -199,7 +203,12 @@ impl Look<'_> {
 }
 
 fn missing(home: &str, names: &[String]) -> String {
-    let shown = names.iter().take(NAMED_FILES).cloned().collect::<Vec<_>>().join(", ");
+    let shown = names
+        .iter()
+        .take(NAMED_FILES)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join(", ");
     let more = match names.len().saturating_sub(NAMED_FILES) {
         0 => String::new(),
         n => format!(" and {n} more"),

@@ -16,7 +16,7 @@ const MAX_HEADERS: usize = 20_000;
 
 /// What a trace's processed list says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Listed {
+pub(super) struct Listed {
     /// Kernel lines.
     pub count: u64,
     /// Architecture in the header of the first kernel that is there, such as `sm_80`.
@@ -27,27 +27,36 @@ pub struct Listed {
 ///
 /// # Errors
 /// With file and line, when the list cannot be read.
-pub fn read_list(root: &Path, path: &str) -> Result<Vec<String>, String> {
+pub(super) fn read_list(root: &Path, path: &str) -> Result<Vec<String>, String> {
     let file = File::open(root.join(path)).map_err(|error| format!("{path} cannot be read: {error}"))?;
     let list = KernelList::read(BufReader::new(file), path).map_err(|error| error.to_string())?;
     Ok(list.kernels().map(str::to_owned).collect())
 }
 
 /// Reads the processed list, in `traces/` or else beside it; `None` if it cannot be read.
-pub fn listed(root: &Path, tree: &Tree) -> Option<Listed> {
-    let home = if tree.has(&format!("{TRACES}{LIST}")) { TRACES } else { "" };
+pub(super) fn listed(root: &Path, tree: &Tree) -> Option<Listed> {
+    let home = if tree.has(&format!("{TRACES}{LIST}")) {
+        TRACES
+    } else {
+        ""
+    };
     let names = read_list(root, &format!("{home}{LIST}")).ok()?;
-    let first = names.iter().map(|name| format!("{home}{name}")).find(|path| tree.has(path));
+    let first = names
+        .iter()
+        .map(|name| format!("{home}{name}"))
+        .find(|path| tree.has(path));
     let header = first.and_then(|path| header(&root.join(path)));
     Some(Listed {
         count: u64::try_from(names.len()).unwrap_or(u64::MAX),
-        arch: header.filter(|h| h.binary_version > 0).map(|h| format!("sm_{}", h.binary_version)),
+        arch: header
+            .filter(|h| h.binary_version > 0)
+            .map(|h| format!("sm_{}", h.binary_version)),
     })
 }
 
 /// The launches of a trace in `traces/`, by kernel id. Damaged statistics are passed over: a simulator
 /// needs none.
-pub fn launches(root: &Path, tree: &Tree) -> Vec<KernelLaunch> {
+pub(super) fn launches(root: &Path, tree: &Tree) -> Vec<KernelLaunch> {
     let mut launches = Vec::new();
     for name in tree.in_folder(TRACES).filter(|name| is_stats(name)) {
         let path = format!("{TRACES}{name}");

@@ -15,7 +15,7 @@ use super::tree::{Tree, is_raw_kernel, is_raw_list, is_stats};
 ///
 /// # Errors
 /// When the folder or a link cannot be made, such as on a file system without hard links.
-pub fn into_traces(root: &Path, tree: &Tree) -> io::Result<()> {
+pub(super) fn into_traces(root: &Path, tree: &Tree) -> io::Result<()> {
     let traces = root.join(TRACES);
     std::fs::create_dir_all(&traces)?;
     let mut names: Vec<&str> = tree.in_folder("").filter(|name| belongs(name)).collect();
@@ -28,7 +28,9 @@ pub fn into_traces(root: &Path, tree: &Tree) -> io::Result<()> {
 
 fn belongs(name: &str) -> bool {
     let processed = name.starts_with("kernel-")
-        && [".traceg", ".traceg.xz", ".tracez"].iter().any(|suffix| name.ends_with(suffix));
+        && [".traceg", ".traceg.xz", ".tracez"]
+            .iter()
+            .any(|suffix| name.ends_with(suffix));
     processed || name == LIST || is_raw_kernel(name) || is_raw_list(name) || is_stats(name)
 }
 
@@ -57,14 +59,29 @@ mod tests {
     fn files_get_second_names_and_follow_a_new_upload() {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path();
-        let files = ["kernelslist.g", "kernel-1.traceg", "kernel-2.trace.xz", "stats.csv", "metadata.json", "gt"];
+        let files = [
+            "kernelslist.g",
+            "kernel-1.traceg",
+            "kernel-2.trace.xz",
+            "stats.csv",
+            "metadata.json",
+            "gt",
+        ];
         for name in files {
             std::fs::write(root.join(name), "first").unwrap();
         }
         into_traces(root, &Tree::walk(root).unwrap()).unwrap();
         let tree = Tree::walk(root).unwrap();
         let linked: Vec<&str> = tree.in_folder(TRACES).collect();
-        assert_eq!(linked, ["kernel-1.traceg", "kernel-2.trace.xz", "kernelslist.g", "stats.csv"]);
+        assert_eq!(
+            linked,
+            [
+                "kernel-1.traceg",
+                "kernel-2.trace.xz",
+                "kernelslist.g",
+                "stats.csv"
+            ]
+        );
         assert_eq!(tree.bytes, 30, "second names take no disk");
 
         // An upload renames a new file into place, which leaves the second name with the old one.
@@ -73,7 +90,14 @@ mod tests {
         let tree = Tree::walk(root).unwrap();
         into_traces(root, &tree).unwrap();
         into_traces(root, &tree).unwrap();
-        assert_eq!(std::fs::read_to_string(root.join("traces/kernel-1.traceg")).unwrap(), "second");
-        assert_eq!(std::fs::read_dir(root.join(TRACES)).unwrap().count(), 4, "nothing left over");
+        assert_eq!(
+            std::fs::read_to_string(root.join("traces/kernel-1.traceg")).unwrap(),
+            "second"
+        );
+        assert_eq!(
+            std::fs::read_dir(root.join(TRACES)).unwrap().count(),
+            4,
+            "nothing left over"
+        );
     }
 }

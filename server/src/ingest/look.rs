@@ -23,7 +23,7 @@ const STEP_FILES: [&str; 2] = ["corrected_timeline.json", "kernel_mapping.json"]
 
 /// What a look found.
 #[derive(Clone, Debug)]
-pub struct Seen {
+pub(super) struct Seen {
     /// The files.
     pub tree: Tree,
     /// `metadata.json`, once it is there and readable.
@@ -44,7 +44,7 @@ pub struct Seen {
 
 /// Judges a trace whose files were walked into `tree`. `homes` are the beginnings that keys in its
 /// `metadata.json` may carry; `ready` says that it was ready before.
-pub fn judge(
+pub(super) fn judge(
     root: &Path,
     tree: Tree,
     record: Option<Record>,
@@ -77,7 +77,10 @@ pub fn judge(
         _ if ready => kernels::listed(root, &tree),
         _ => None,
     };
-    let timing = metadata.as_ref().and_then(|m| m.text("real_timing")).unwrap_or(TIMING_FILE);
+    let timing = metadata
+        .as_ref()
+        .and_then(|m| m.text("real_timing"))
+        .unwrap_or(TIMING_FILE);
     Seen {
         // A name that a walk did not find is none of the trace's files, wherever it points.
         has_real_timing: tree.has(timing) && has_timings(&root.join(timing)),
@@ -95,7 +98,7 @@ pub fn judge(
 ///
 /// # Errors
 /// When the folder is there but cannot be read.
-pub fn walk(root: &Path, records: &Path, id: &TraceId) -> io::Result<Option<(Tree, Option<Record>)>> {
+pub(super) fn walk(root: &Path, records: &Path, id: &TraceId) -> io::Result<Option<(Tree, Option<Record>)>> {
     match Tree::walk(root) {
         Ok(tree) if tree.is_empty() => Ok(None),
         Ok(tree) => Ok(Some((tree, Record::read(records, id)))),
@@ -105,7 +108,7 @@ pub fn walk(root: &Path, records: &Path, id: &TraceId) -> io::Result<Option<(Tre
 }
 
 /// Names of the folders in the traces' folder, links left out; none if it is not there yet.
-pub fn folders(traces: &Path) -> io::Result<Vec<TraceId>> {
+pub(super) fn folders(traces: &Path) -> io::Result<Vec<TraceId>> {
     let entries = match std::fs::read_dir(traces) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries?,
@@ -165,9 +168,24 @@ mod tests {
         std::fs::create_dir(&root).unwrap();
         std::fs::write(dir.path().join("secret.json"), r#"[{"kernel_id": 1}]"#).unwrap();
         std::fs::write(root.join("real.json"), r#"[{"kernel_id": 1}]"#).unwrap();
-        for (name, expected) in [("real.json", true), ("../secret.json", false), ("missing.json", false)] {
-            std::fs::write(root.join("metadata.json"), format!(r#"{{"real_timing": "{name}"}}"#)).unwrap();
-            let seen = judge(&root, Tree::walk(&root).unwrap(), None, &[], Duration::ZERO, false);
+        for (name, expected) in [
+            ("real.json", true),
+            ("../secret.json", false),
+            ("missing.json", false),
+        ] {
+            std::fs::write(
+                root.join("metadata.json"),
+                format!(r#"{{"real_timing": "{name}"}}"#),
+            )
+            .unwrap();
+            let seen = judge(
+                &root,
+                Tree::walk(&root).unwrap(),
+                None,
+                &[],
+                Duration::ZERO,
+                false,
+            );
             assert_eq!(seen.has_real_timing, expected, "{name}");
         }
     }

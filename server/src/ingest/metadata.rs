@@ -6,13 +6,13 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 /// Largest `metadata.json`: 32 MiB, room for a list of 200,000 files.
-pub const MAX_METADATA_BYTES: u64 = 32 << 20;
+pub(super) const MAX_METADATA_BYTES: u64 = 32 << 20;
 /// Name of the file within the trace's folder.
-pub const METADATA_FILE: &str = "metadata.json";
+pub(super) const METADATA_FILE: &str = "metadata.json";
 
 /// Why a `metadata.json` cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum MetadataError {
+pub(super) enum MetadataError {
     /// It cannot be read.
     #[error("{METADATA_FILE} cannot be read: {0}")]
     Io(#[from] io::Error),
@@ -44,7 +44,9 @@ impl From<serde_json::Error> for MetadataError {
     fn from(error: serde_json::Error) -> Self {
         let text = error.to_string();
         // The place comes first here, as in every other message about a file.
-        let what = text.rsplit_once(" at line ").map_or(text.as_str(), |(what, _)| what);
+        let what = text
+            .rsplit_once(" at line ")
+            .map_or(text.as_str(), |(what, _)| what);
         Self::Json {
             line: error.line(),
             column: error.column(),
@@ -55,7 +57,7 @@ impl From<serde_json::Error> for MetadataError {
 
 /// A file that the uploader promised.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listed {
+pub(super) struct Listed {
     /// Path within the trace's folder.
     pub path: String,
     /// Size in bytes.
@@ -64,7 +66,7 @@ pub struct Listed {
 
 /// A usable `metadata.json`.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Metadata {
+pub(super) struct Metadata {
     /// The whole object.
     pub object: Map<String, Value>,
     /// The `files` list; `None` when there is none.
@@ -77,7 +79,7 @@ impl Metadata {
     ///
     /// # Errors
     /// When it cannot be read, is too large, is no JSON object or lists a file without name or size.
-    pub fn read(path: &Path, homes: &[String]) -> Result<Self, MetadataError> {
+    pub(super) fn read(path: &Path, homes: &[String]) -> Result<Self, MetadataError> {
         let file = std::fs::File::open(path)?;
         let mut text = Vec::new();
         file.take(MAX_METADATA_BYTES + 1).read_to_end(&mut text)?;
@@ -102,12 +104,12 @@ impl Metadata {
     }
 
     /// A text field.
-    pub fn text(&self, key: &str) -> Option<&str> {
+    pub(super) fn text(&self, key: &str) -> Option<&str> {
         self.object.get(key).and_then(Value::as_str)
     }
 
     /// Whether the profiler said that it failed.
-    pub fn failed(&self) -> bool {
+    pub(super) fn failed(&self) -> bool {
         self.text("status") == Some("failed")
     }
 }
@@ -128,7 +130,10 @@ fn listed(entries: &[Value], homes: &[String]) -> Result<Vec<Listed>, MetadataEr
             .unwrap_or(key);
         let path = path.trim_start_matches("./").trim_start_matches('/');
         if path != METADATA_FILE && !path.split('/').any(|part| part.starts_with('.')) {
-            files.push(Listed { path: path.to_owned(), bytes });
+            files.push(Listed {
+                path: path.to_owned(),
+                bytes,
+            });
         }
     }
     Ok(files)
@@ -166,7 +171,14 @@ mod tests {
         .unwrap();
         let files = metadata.files.as_ref().unwrap();
         let files: Vec<_> = files.iter().map(|f| (f.path.as_str(), f.bytes)).collect();
-        assert_eq!(files, [("traces/kernelslist.g", 16), ("traces/kernel-1.traceg", 0), ("notes", 3)]);
+        assert_eq!(
+            files,
+            [
+                ("traces/kernelslist.g", 16),
+                ("traces/kernel-1.traceg", 0),
+                ("notes", 3)
+            ]
+        );
         assert!(!metadata.failed());
     }
 
@@ -185,8 +197,14 @@ mod tests {
             ("{\"model\": 1,\n  oops}", "metadata.json:2:3: "),
             ("", "metadata.json:1:0: "),
             ("[1, 2]", "metadata.json holds a list, not an object"),
-            (r#"{"files": [{"key": "a", "bytes": 1}, {"key": "b"}]}"#, "metadata.json: files[1] needs"),
-            (r#"{"files": [{"key": "a", "bytes": -1}]}"#, "metadata.json: files[0] needs"),
+            (
+                r#"{"files": [{"key": "a", "bytes": 1}, {"key": "b"}]}"#,
+                "metadata.json: files[1] needs",
+            ),
+            (
+                r#"{"files": [{"key": "a", "bytes": -1}]}"#,
+                "metadata.json: files[0] needs",
+            ),
         ];
         for (text, start) in rows {
             let error = parse(text).unwrap_err().to_string();
@@ -200,7 +218,10 @@ mod tests {
     fn a_file_over_the_limit_is_refused_unread() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join(METADATA_FILE);
-        std::fs::File::create(&path).unwrap().set_len(MAX_METADATA_BYTES + 1).unwrap();
+        std::fs::File::create(&path)
+            .unwrap()
+            .set_len(MAX_METADATA_BYTES + 1)
+            .unwrap();
         assert!(matches!(Metadata::read(&path, &[]), Err(MetadataError::TooLarge)));
     }
 }

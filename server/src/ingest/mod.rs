@@ -153,7 +153,10 @@ impl Ingest {
                 continue;
             }
             // What failed to be post-processed would fail again; anything else is cheap to judge anew.
-            let stays = trace.error.as_ref().is_some_and(|e| e.starts_with("post-process"));
+            let stays = trace
+                .error
+                .as_ref()
+                .is_some_and(|e| e.starts_with("post-process"));
             let watched = Watched::new(trace.state, trace.error, !stays);
             this.watched.insert(trace.id, watched);
         }
@@ -184,7 +187,10 @@ impl Ingest {
     }
 
     async fn look_if_rested(&mut self, id: &TraceId) {
-        let rests = self.watched.get(id).is_some_and(|w| Instant::now() < w.rest_until);
+        let rests = self
+            .watched
+            .get(id)
+            .is_some_and(|w| Instant::now() < w.rest_until);
         if rests || self.stop.is_cancelled() || self.samples.contains(id) {
             return;
         }
@@ -274,5 +280,7 @@ impl Watched {
 
 /// Runs file work where it holds nobody up.
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
-    tokio::task::spawn_blocking(work).await.map_err(io::Error::other)?
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(io::Error::other)?
 }

@@ -22,7 +22,7 @@ const STOP_GRACE: Duration = Duration::from_secs(2);
 
 /// How traces are post-processed.
 #[derive(Clone, Debug)]
-pub struct Postprocess {
+pub(super) struct Postprocess {
     /// `CASCADE_POSTPROCESS_CMD`; without it, the built-in post-processor.
     pub command: Option<String>,
     /// Kernels at a time, for one trace.
@@ -35,7 +35,7 @@ pub struct Postprocess {
 
 /// Why there is no processed trace.
 #[derive(Debug, thiserror::Error)]
-pub enum PostprocessError {
+pub(super) enum PostprocessError {
     /// It is what the trace's error says.
     #[error("{0}")]
     Failed(String),
@@ -55,7 +55,7 @@ impl Postprocess {
     ///
     /// # Errors
     /// When the trace cannot be processed, or `stop` comes first.
-    pub async fn run(
+    pub(super) async fn run(
         &self,
         id: &TraceId,
         root: &Path,
@@ -102,7 +102,9 @@ impl Postprocess {
             // Nobody listens when the server stops.
             drop(done.send(processed.map(drop)));
         };
-        let thread = std::thread::Builder::new().name("post-process".into()).spawn(work);
+        let thread = std::thread::Builder::new()
+            .name("post-process".into())
+            .spawn(work);
         thread.map_err(|error| format!("post-processing could not start: {error}"))?;
         match stop.run_until_cancelled(result).await {
             None => Err(PostprocessError::Interrupted),

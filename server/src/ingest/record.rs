@@ -11,7 +11,7 @@ use crate::launcher::process::Identity;
 
 /// One trace's record.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Record {
+pub(super) struct Record {
     /// Whether its files lie beside `traces/` and got second names in it.
     pub flat: bool,
     /// Whether the post-processor was started on it.
@@ -27,7 +27,7 @@ pub struct Record {
 
 impl Record {
     /// The record in `dir`; `None` if there is none that can be read.
-    pub fn read(dir: &Path, id: &TraceId) -> Option<Self> {
+    pub(super) fn read(dir: &Path, id: &TraceId) -> Option<Self> {
         serde_json::from_slice(&std::fs::read(path(dir, id)).ok()?).ok()
     }
 
@@ -35,7 +35,7 @@ impl Record {
     ///
     /// # Errors
     /// When the folder cannot be written.
-    pub fn write(&self, dir: &Path, id: &TraceId) -> io::Result<()> {
+    pub(super) fn write(&self, dir: &Path, id: &TraceId) -> io::Result<()> {
         std::fs::create_dir_all(dir)?;
         let temporary = dir.join(format!("{id}.json.tmp"));
         std::fs::write(&temporary, serde_json::to_vec(self)?)?;

@@ -8,16 +8,16 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 /// Most files a trace may have; one file a kernel and a kernel of an LLM's step make 10,000 in practice.
-pub const MAX_FILES: usize = 1_000_000;
+pub(super) const MAX_FILES: usize = 1_000_000;
 /// Deepest folder that is looked into.
 const MAX_DEPTH: usize = 32;
 
 /// A hash over names, sizes and times: two trees with the same mark have the same files.
-pub type Mark = [u8; 32];
+pub(super) type Mark = [u8; 32];
 
 /// The files of one trace as they were at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tree {
+pub(super) struct Tree {
     /// Each file by its path within the trace, folders separated by `/`.
     files: BTreeMap<String, Facts>,
     /// Bytes of all of them; a file with two names counts once.
@@ -32,45 +32,52 @@ impl Tree {
     ///
     /// # Errors
     /// When a folder cannot be read.
-    pub fn walk(root: &Path) -> io::Result<Self> {
+    pub(super) fn walk(root: &Path) -> io::Result<Self> {
         let mut tree = Self::default();
         tree.folder(root, "", 0)?;
         let mut linked = BTreeSet::new();
-        let counted = tree.files.values().filter(|f| f.links < 2 || linked.insert((f.device, f.inode)));
+        let counted = tree
+            .files
+            .values()
+            .filter(|f| f.links < 2 || linked.insert((f.device, f.inode)));
         tree.bytes = counted.map(|f| f.bytes).sum();
         Ok(tree)
     }
 
     /// Changes when a file is added, removed, resized or written.
-    pub fn mark(&self) -> Mark {
+    pub(super) fn mark(&self) -> Mark {
         mark(&self.files.iter().collect::<Vec<_>>())
     }
 
     /// The same for the files in `folder` that a tracer writes: raw kernels, their lists and statistics.
     /// The post-processor's output does not change it.
-    pub fn source_mark(&self, folder: &str) -> Mark {
+    pub(super) fn source_mark(&self, folder: &str) -> Mark {
         let names = self.in_folder(folder).filter(|name| is_source(name));
         let paths = names.map(|name| format!("{folder}{name}"));
-        mark(&paths.filter_map(|path| self.files.get_key_value(&path)).collect::<Vec<_>>())
+        mark(
+            &paths
+                .filter_map(|path| self.files.get_key_value(&path))
+                .collect::<Vec<_>>(),
+        )
     }
 
     /// The mark of one file; `None` if it is not there.
-    pub fn file_mark(&self, path: &str) -> Option<Mark> {
+    pub(super) fn file_mark(&self, path: &str) -> Option<Mark> {
         Some(mark(&[self.files.get_key_value(path)?]))
     }
 
     /// Whether there are no files at all.
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
 
     /// A file's size in bytes; `None` if it is not there.
-    pub fn size(&self, path: &str) -> Option<u64> {
+    pub(super) fn size(&self, path: &str) -> Option<u64> {
         self.files.get(path).map(|facts| facts.bytes)
     }
 
     /// Names of the files that lie directly in `folder` (`""` or one that ends in `/`).
-    pub fn in_folder<'a>(&'a self, folder: &'a str) -> impl Iterator<Item = &'a str> + 'a {
+    pub(super) fn in_folder<'a>(&'a self, folder: &'a str) -> impl Iterator<Item = &'a str> + 'a {
         self.files
             .range(folder.to_owned()..)
             .map_while(move |(path, _)| path.strip_prefix(folder))
@@ -78,12 +85,12 @@ impl Tree {
     }
 
     /// Whether the trace has this file.
-    pub fn has(&self, path: &str) -> bool {
+    pub(super) fn has(&self, path: &str) -> bool {
         self.files.contains_key(path)
     }
 
     /// Raw kernel traces seen, each name once.
-    pub fn raw_kernels(&self) -> u64 {
+    pub(super) fn raw_kernels(&self) -> u64 {
         let names = self.files.keys().map(|path| file_name(path));
         let raw: BTreeSet<&str> = names.filter(|name| is_raw_kernel(name)).collect();
         u64::try_from(raw.len()).unwrap_or(u64::MAX)
@@ -135,7 +142,12 @@ fn mark(files: &[(&String, &Facts)]) -> Mark {
     for (path, facts) in files {
         hash.update(path.as_bytes());
         hash.update([0]);
-        for number in [facts.bytes, facts.inode, facts.seconds.cast_unsigned(), facts.nanos.cast_unsigned()] {
+        for number in [
+            facts.bytes,
+            facts.inode,
+            facts.seconds.cast_unsigned(),
+            facts.nanos.cast_unsigned(),
+        ] {
             hash.update(number.to_le_bytes());
         }
     }
@@ -143,22 +155,22 @@ fn mark(files: &[(&String, &Facts)]) -> Mark {
 }
 
 /// The part of a path after its last `/`.
-pub fn file_name(path: &str) -> &str {
+pub(super) fn file_name(path: &str) -> &str {
     path.rsplit_once('/').map_or(path, |(_, name)| name)
 }
 
 /// Whether a file is a kernel trace as the tracer writes it.
-pub fn is_raw_kernel(name: &str) -> bool {
+pub(super) fn is_raw_kernel(name: &str) -> bool {
     name.starts_with("kernel-") && (name.ends_with(".trace") || name.ends_with(".trace.xz"))
 }
 
 /// Whether a file is a kernel list as the tracer writes it.
-pub fn is_raw_list(name: &str) -> bool {
+pub(super) fn is_raw_list(name: &str) -> bool {
     name == "kernelslist" || (name.starts_with("kernelslist_ctx_") && !name.ends_with(".g"))
 }
 
 /// Whether a file holds a tracer's launch statistics.
-pub fn is_stats(name: &str) -> bool {
+pub(super) fn is_stats(name: &str) -> bool {
     name == "stats.csv" || name.starts_with("stats_ctx_")
 }
 
@@ -221,7 +233,12 @@ mod tests {
         write(dir.path(), "traces/kernel-1.trace", "12345");
         write(dir.path(), "traces/kernelslist_ctx_0x1", "kernel-1.trace");
         let before = Tree::walk(dir.path()).unwrap();
-        for output in ["kernelslist.g", "kernelslist_ctx_0x1.g", "kernel-1.traceg", "kernel-1.tracez"] {
+        for output in [
+            "kernelslist.g",
+            "kernelslist_ctx_0x1.g",
+            "kernel-1.traceg",
+            "kernel-1.tracez",
+        ] {
             write(dir.path(), &format!("traces/{output}"), "x");
         }
         let after = Tree::walk(dir.path()).unwrap();

@@ -45,11 +45,15 @@ impl Default for Graces {
     }
 }
 
+/// Makes the token that a sim's simulator gets, good for that sim's own routes only.
+pub type Tokens = Arc<dyn Fn(&SimId) -> String + Send + Sync>;
+
 /// Launches, watches and stops simulators until `stop`. Local simulators go on running after that; the
 /// next server takes them over.
 pub async fn run(
     service: Service,
     launcher: Arc<dyn Launcher>,
+    tokens: Tokens,
     mut exits: mpsc::Receiver<SimExit>,
     graces: Graces,
     stop: CancellationToken,
@@ -58,6 +62,7 @@ pub async fn run(
     let dispatch = Arc::new(Dispatch {
         service,
         launcher,
+        tokens,
         graces,
         prepared: Mutex::default(),
     });
@@ -92,6 +97,7 @@ type Prepared = Arc<OnceCell<Result<(), String>>>;
 struct Dispatch {
     service: Service,
     launcher: Arc<dyn Launcher>,
+    tokens: Tokens,
     graces: Graces,
     /// Runs whose first simulator is being launched.
     prepared: Mutex<BTreeMap<RunId, Prepared>>,
@@ -142,7 +148,7 @@ impl Dispatch {
         let traces = std::path::absolute(self.service.settings.traces_dir())
             .map_err(|e| format!("launch: the data directory has no absolute path: {e}"))?;
         let spec = LaunchSpec {
-            token: self.service.scoped_token(&sim.sim_id),
+            token: (self.tokens)(&sim.sim_id),
             trace_dir: traces.join(sim.trace_id.as_str()),
             sim_id: sim.sim_id,
             run_id: sim.run_id,
@@ -205,7 +211,11 @@ impl Dispatch {
     fn ended(self: &Arc<Self>, end: Result<SimEnded, broadcast::error::RecvError>) {
         let this = Arc::clone(self);
         match end {
-            Ok(SimEnded { sim_id, launcher_ref: Some(reference), state }) => {
+            Ok(SimEnded {
+                sim_id,
+                launcher_ref: Some(reference),
+                state,
+            }) => {
                 tokio::spawn(async move {
                     if state != SimState::Cancelled {
                         tokio::time::sleep(this.graces.exit).await;
@@ -214,12 +224,18 @@ impl Dispatch {
                 });
             }
             // It never started, or `launch` stops it.
-            Ok(SimEnded { launcher_ref: None, .. }) => {}
+            Ok(SimEnded {
+                launcher_ref: None, ..
+            }) => {}
             Err(error) => {
                 tracing::warn!(%error, "missed ends of sims; stopping whatever should not run");
                 tokio::spawn(async move {
                     match this.service.sims_with_launcher().await {
-                        Ok(sims) => this.launcher.sweep(&sims.into_iter().map(|sim| sim.0).collect()).await,
+                        Ok(sims) => {
+                            this.launcher
+                                .sweep(&sims.into_iter().map(|sim| sim.0).collect())
+                                .await
+                        }
                         Err(error) => tracing::error!(%error, "cannot list the sims that run"),
                     }
                 });
@@ -265,7 +281,9 @@ impl Dispatch {
 
     async fn launch_again(&self, id: &SimId) {
         let found = async {
-            let Some(sim) = self.service.db.sim_get(id).await? else { return Ok(None) };
+            let Some(sim) = self.service.db.sim_get(id).await? else {
+                return Ok(None);
+            };
             let run = self.service.db.run_get(&sim.summary.run_id).await?;
             Ok::<_, Error>(run.map(|(run, _)| SimLaunch {
                 sim_id: id.clone(),

@@ -88,7 +88,10 @@ impl Local {
         let settings = &self.inner.settings;
         let argv = self.argv()?;
         let (program, args) = argv.split_first().ok_or(LaunchError::NoCommand)?;
-        let start_error = |source| LaunchError::Start { program: program.clone(), source };
+        let start_error = |source| LaunchError::Start {
+            program: program.clone(),
+            source,
+        };
         let output = self.inner.file(&spec.sim_id, "out");
         let out = std::fs::OpenOptions::new()
             .create(true)
@@ -139,14 +142,22 @@ impl Local {
                     while identity.is_alive() {
                         tokio::time::sleep(ADOPTED_POLL).await;
                     }
-                    (String::from("ended (its exit code is unknown, the server was restarted)"), None)
+                    (
+                        String::from("ended (its exit code is unknown, the server was restarted)"),
+                        None,
+                    )
                 }
             };
             // What the simulator started and left behind ends with it.
             process::stop_group(identity.pid, STOP_GRACE).await;
             let output = process::last_lines(&inner.file(&sim_id, "out"), QUOTED_LINES);
             inner.forget(&sim_id);
-            let exit = SimExit { sim_id, how, code, output };
+            let exit = SimExit {
+                sim_id,
+                how,
+                code,
+                output,
+            };
             if inner.exits.send(exit).await.is_err() {
                 tracing::debug!("a sim's process ended during shutdown");
             }
@@ -220,7 +231,9 @@ impl Launcher for Local {
     }
 
     async fn sweep(&self, keep: &BTreeSet<SimId>) {
-        let Ok(entries) = std::fs::read_dir(&self.inner.settings.sims_dir) else { return };
+        let Ok(entries) = std::fs::read_dir(&self.inner.settings.sims_dir) else {
+            return;
+        };
         for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
             let sim = match path.file_stem().and_then(|stem| stem.to_str()) {
                 Some(stem) if path.extension().is_some_and(|e| e == "pid") => SimId::from(stem),

@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 use serde::{Deserialize, Serialize};
 
 /// Time between `SIGTERM` and `SIGKILL`, as the documentation promises.
-pub const STOP_GRACE: Duration = Duration::from_secs(5);
+pub(crate) const STOP_GRACE: Duration = Duration::from_secs(5);
 /// How often a stopping group is looked at.
 const STOP_POLL: Duration = Duration::from_millis(50);
 /// Bytes from the end of an output file that an error may quote from.
@@ -22,7 +22,7 @@ const PRIVATE_PREFIXES: [&str; 2] = ["CASCADE_", "SAIL_"];
 
 /// A command that inherits the server's environment without the server's settings and secrets, in a
 /// process group of its own: a terminal's Ctrl-C and the server's end do not reach it.
-pub fn command(program: impl AsRef<OsStr>) -> tokio::process::Command {
+pub(crate) fn command(program: impl AsRef<OsStr>) -> tokio::process::Command {
     let mut command = tokio::process::Command::new(program);
     for (name, _) in std::env::vars_os() {
         let private = name
@@ -38,7 +38,7 @@ pub fn command(program: impl AsRef<OsStr>) -> tokio::process::Command {
 
 /// A process that can be told from a later one with the same number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Identity {
+pub(crate) struct Identity {
     /// The process id, which is also its group's.
     pub pid: u32,
     /// When it started, in clock ticks since boot (field 22 of `/proc/<pid>/stat`).
@@ -56,7 +56,7 @@ struct Stat {
 
 impl Identity {
     /// The identity of the process that has this number now; `None` if there is none (or no `/proc`).
-    pub fn of(pid: u32) -> Option<Self> {
+    pub(crate) fn of(pid: u32) -> Option<Self> {
         let stat = stat(pid)?;
         Some(Self {
             pid,
@@ -66,7 +66,7 @@ impl Identity {
     }
 
     /// Whether that very process still runs; one that ended and waits for its parent does not.
-    pub fn is_alive(&self) -> bool {
+    pub(crate) fn is_alive(&self) -> bool {
         stat(self.pid).is_some_and(|s| !s.zombie && s.start_ticks == self.start_ticks)
             && boot_id() == self.boot_id
     }
@@ -91,7 +91,7 @@ fn stat(pid: u32) -> Option<Stat> {
 
 /// The leader of a process group that was started with `name=value` in its environment. It finds a
 /// process whose number was never written down because the server was killed right after starting it.
-pub fn find_by_env(name: &str, value: &str) -> Option<Identity> {
+pub(crate) fn find_by_env(name: &str, value: &str) -> Option<Identity> {
     let wanted = format!("{name}={value}");
     let entries = std::fs::read_dir("/proc").ok()?;
     entries
@@ -105,23 +105,31 @@ pub fn find_by_env(name: &str, value: &str) -> Option<Identity> {
 }
 
 /// Sends a signal to a process group; whether it still had members.
-pub fn signal_group(group: u32, signal: Signal) -> bool {
-    match i32::try_from(group).ok().filter(|g| *g > 1).and_then(Pid::from_raw) {
+pub(crate) fn signal_group(group: u32, signal: Signal) -> bool {
+    match i32::try_from(group)
+        .ok()
+        .filter(|g| *g > 1)
+        .and_then(Pid::from_raw)
+    {
         Some(pid) => kill_process_group(pid, signal).is_ok(),
         None => false,
     }
 }
 
 /// Whether a process group has members (unreaped ones included).
-pub fn group_exists(group: u32) -> bool {
-    match i32::try_from(group).ok().filter(|g| *g > 1).and_then(Pid::from_raw) {
+pub(crate) fn group_exists(group: u32) -> bool {
+    match i32::try_from(group)
+        .ok()
+        .filter(|g| *g > 1)
+        .and_then(Pid::from_raw)
+    {
         Some(pid) => test_kill_process_group(pid).is_ok(),
         None => false,
     }
 }
 
 /// Ends a process group: `SIGTERM`, and `SIGKILL` for what is left after `grace`.
-pub async fn stop_group(group: u32, grace: Duration) {
+pub(crate) async fn stop_group(group: u32, grace: Duration) {
     if !signal_group(group, Signal::TERM) {
         return;
     }
@@ -138,7 +146,7 @@ pub async fn stop_group(group: u32, grace: Duration) {
 }
 
 /// How a process ended, in words that follow its name: `exited with code 3`.
-pub fn how_ended(status: ExitStatus) -> String {
+pub(crate) fn how_ended(status: ExitStatus) -> String {
     use std::os::unix::process::ExitStatusExt;
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("exited with code {code}"),
@@ -170,7 +178,7 @@ fn signal_name(signal: i32) -> Option<&'static str> {
 
 /// The last `lines` lines of a text file, without blank ones; empty if it cannot be read. Only the
 /// file's end is read, so very long lines come cut.
-pub fn last_lines(path: &Path, lines: usize) -> Vec<String> {
+pub(crate) fn last_lines(path: &Path, lines: usize) -> Vec<String> {
     let read = || -> std::io::Result<Vec<u8>> {
         let mut file = std::fs::File::open(path)?;
         let length = file.metadata()?.len();
@@ -200,8 +208,14 @@ mod tests {
         let pid = child.id().unwrap();
         let identity = Identity::of(pid).unwrap();
         assert!(identity.is_alive());
-        let later = Identity { start_ticks: identity.start_ticks + 1, ..identity.clone() };
-        assert!(!later.is_alive(), "the same number at another time is another process");
+        let later = Identity {
+            start_ticks: identity.start_ticks + 1,
+            ..identity.clone()
+        };
+        assert!(
+            !later.is_alive(),
+            "the same number at another time is another process"
+        );
         // The kernel shows an environment a moment after the program has started.
         let found = loop {
             match find_by_env("CASCADE_SIM_ID", "sim-process-test") {
@@ -214,7 +228,11 @@ mod tests {
 
         signal_group(pid, Signal::KILL);
         let status = child.wait().await.unwrap();
-        assert!(how_ended(status).starts_with("was killed by signal 9 (SIGKILL"), "{}", how_ended(status));
+        assert!(
+            how_ended(status).starts_with("was killed by signal 9 (SIGKILL"),
+            "{}",
+            how_ended(status)
+        );
         assert!(!identity.is_alive());
     }
 
@@ -226,7 +244,10 @@ mod tests {
         let mut child = command("sh").args(["-c", &script]).spawn().unwrap();
         let group = child.id().unwrap();
         let grandchild = loop {
-            if let Some(pid) = std::fs::read_to_string(&marker).ok().and_then(|t| t.trim().parse().ok()) {
+            if let Some(pid) = std::fs::read_to_string(&marker)
+                .ok()
+                .and_then(|t| t.trim().parse().ok())
+            {
                 break Identity::of(pid).unwrap();
             }
             tokio::time::sleep(Duration::from_millis(10)).await;
@@ -244,7 +265,10 @@ mod tests {
     fn the_end_of_a_file_is_quoted() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("sim.out");
-        assert!(last_lines(&path, 3).is_empty(), "a missing file has no last lines");
+        assert!(
+            last_lines(&path, 3).is_empty(),
+            "a missing file has no last lines"
+        );
         let mut text: String = (0..5000).map(|n| format!("line {n}\n")).collect();
         text.push_str("\nno newline at the end");
         std::fs::write(&path, text).unwrap();

@@ -22,7 +22,11 @@ fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
 
 fn names(root: &Path, list: &str) -> Result<Vec<String>, String> {
     let text = std::fs::read_to_string(root.join(list)).map_err(|e| e.to_string())?;
-    Ok(text.lines().filter(|l| l.starts_with("kernel")).map(str::to_owned).collect())
+    Ok(text
+        .lines()
+        .filter(|l| l.starts_with("kernel"))
+        .map(str::to_owned)
+        .collect())
 }
 
 fn judge(root: &Path, record: Option<&Record>, quiet: Duration) -> Verdict {
@@ -58,14 +62,32 @@ fn a_list_of_files_decides_at_once() {
     let kernel = ("traces/kernel-1.traceg", "abc");
     expect(&[("metadata.json", metadata), list, kernel], CHANGED, NESTED);
     expect(&[("metadata.json", metadata), list], MUCH_LATER, Verdict::Wait);
-    expect(&[("metadata.json", metadata), list, ("traces/kernel-1.traceg", "ab")], MUCH_LATER, Verdict::Wait);
+    expect(
+        &[
+            ("metadata.json", metadata),
+            list,
+            ("traces/kernel-1.traceg", "ab"),
+        ],
+        MUCH_LATER,
+        Verdict::Wait,
+    );
 }
 
 #[test]
 fn a_stand_in_trace_of_one_line_is_ready() {
     let metadata = r#"{"files": [{"key": "traces/kernelslist.g", "bytes": 16}]}"#;
-    expect(&[("metadata.json", metadata), ("traces/kernelslist.g", "kernel-1.traceg\n")], CHANGED, NESTED);
-    let files = [("metadata.json", "{}"), ("traces/kernelslist.g", "kernel-1.traceg\n")];
+    expect(
+        &[
+            ("metadata.json", metadata),
+            ("traces/kernelslist.g", "kernel-1.traceg\n"),
+        ],
+        CHANGED,
+        NESTED,
+    );
+    let files = [
+        ("metadata.json", "{}"),
+        ("traces/kernelslist.g", "kernel-1.traceg\n"),
+    ];
     expect(&files, CHANGED, Verdict::Wait);
     expect(&files, NOW, NESTED);
 }
@@ -83,7 +105,10 @@ fn a_streaming_upload_waits_for_its_statistics_and_for_quiet() {
     expect(&[metadata, kernel, list, stats], NOW, RAW);
     expect(&[metadata, kernel, list, stats, other], MUCH_LATER, Verdict::Wait);
     // The older naming.
-    let old = [("traces/kernelslist", "kernel-1.trace"), ("traces/kernel-1.trace", "x")];
+    let old = [
+        ("traces/kernelslist", "kernel-1.trace"),
+        ("traces/kernel-1.trace", "x"),
+    ];
     expect(&[metadata, old[0], old[1]], MUCH_LATER, Verdict::Wait);
     expect(&[metadata, old[0], old[1], ("traces/stats.csv", "")], NOW, RAW);
 }
@@ -92,7 +117,11 @@ fn a_streaming_upload_waits_for_its_statistics_and_for_quiet() {
 fn a_failed_profiler_fails_the_trace_straight_away() {
     let files = r#"{"status": "failed", "files": [{"key": "traces/never-came", "bytes": 1}]}"#;
     let error = "profiler reported status 'failed' in metadata.json";
-    expect(&[("metadata.json", files)], CHANGED, Verdict::Failed(error.into()));
+    expect(
+        &[("metadata.json", files)],
+        CHANGED,
+        Verdict::Failed(error.into()),
+    );
 }
 
 #[test]
@@ -110,28 +139,46 @@ fn a_copied_folder_without_metadata_is_complete_after_a_while() {
 
 #[test]
 fn files_beside_the_traces_folder_are_the_trace() {
-    let files = [("kernelslist.g", "kernel-1.traceg"), ("kernel-1.traceg", "x"), ("metadata.json", "{}")];
+    let files = [
+        ("kernelslist.g", "kernel-1.traceg"),
+        ("kernel-1.traceg", "x"),
+        ("metadata.json", "{}"),
+    ];
     expect(&files, NOW, Verdict::Processed { flat: true });
-    let raw = [("kernelslist", "kernel-1.trace"), ("kernel-1.trace", "x"), ("stats.csv", "")];
+    let raw = [
+        ("kernelslist", "kernel-1.trace"),
+        ("kernel-1.trace", "x"),
+        ("stats.csv", ""),
+    ];
     expect(&raw, LATER, Verdict::Raw { flat: true });
 }
 
 #[test]
 fn some_missing_kernels_fail_the_trace_with_their_names() {
     let list = "kernel-1.traceg\nkernel-2.traceg\nkernel-3.traceg\nkernel-4.traceg\nkernel-5.traceg\n";
-    let files = [("metadata.json", "{}"), ("traces/kernelslist.g", list), ("traces/kernel-2.traceg", "x")];
+    let files = [
+        ("metadata.json", "{}"),
+        ("traces/kernelslist.g", list),
+        ("traces/kernel-2.traceg", "x"),
+    ];
     expect(&files, NOW, Verdict::Wait);
     let error = "traces/kernelslist.g lists files that are not there: kernel-1.traceg, kernel-3.traceg, \
                  kernel-4.traceg and 1 more; upload them to traces/";
     expect(&files, MUCH_LATER, Verdict::Failed(error.into()));
     let listed = r#"{"files": [{"key": "traces/kernelslist.g", "bytes": 80}]}"#;
-    expect(&[("metadata.json", listed), files[1], files[2]], CHANGED, Verdict::Failed(error.into()));
+    expect(
+        &[("metadata.json", listed), files[1], files[2]],
+        CHANGED,
+        Verdict::Failed(error.into()),
+    );
 }
 
 #[test]
 fn a_complete_upload_without_a_kernel_list_fails() {
     let dir = folder(&[("metadata.json", r#"{"files": []}"#)]);
-    let Verdict::Failed(error) = judge(dir.path(), None, CHANGED) else { panic!("not failed") };
+    let Verdict::Failed(error) = judge(dir.path(), None, CHANGED) else {
+        panic!("not failed")
+    };
     assert!(error.contains("has no kernel list"), "{error}");
 }
 
@@ -153,15 +200,30 @@ fn our_own_list_counts_until_the_raw_files_change() {
     for (name, text) in [("kernelslist.g", "kernel-1.traceg"), ("kernel-1.traceg", "x")] {
         std::fs::write(root.join("traces").join(name), text).unwrap();
     }
-    assert_eq!(judge(root, Some(&record), NOW), RAW, "the post-processor was killed before its end");
-    let list = Tree::walk(root).unwrap().file_mark("traces/kernelslist.g").unwrap();
+    assert_eq!(
+        judge(root, Some(&record), NOW),
+        RAW,
+        "the post-processor was killed before its end"
+    );
+    let list = Tree::walk(root)
+        .unwrap()
+        .file_mark("traces/kernelslist.g")
+        .unwrap();
     record.list = Some(hex::encode(list));
     assert_eq!(judge(root, Some(&record), NOW), NESTED);
 
     std::fs::write(root.join("traces/kernel-1.trace"), "a new upload").unwrap();
     assert_eq!(judge(root, Some(&record), NOW), RAW);
     std::fs::remove_file(root.join("traces/kernel-1.trace")).unwrap();
-    assert_eq!(judge(root, Some(&record), NOW), NESTED, "raw files may be deleted to save space");
+    assert_eq!(
+        judge(root, Some(&record), NOW),
+        NESTED,
+        "raw files may be deleted to save space"
+    );
     std::fs::write(root.join("traces/kernelslist.g"), "kernel-1.traceg\n").unwrap();
-    assert_eq!(judge(root, Some(&record), NOW), NESTED, "an uploaded list stands for itself");
+    assert_eq!(
+        judge(root, Some(&record), NOW),
+        NESTED,
+        "an uploaded list stands for itself"
+    );
 }
