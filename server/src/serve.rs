@@ -15,13 +15,17 @@ use tracing_subscriber::EnvFilter;
 
 use crate::app_state::AppState;
 use crate::config::{LogFormat, Settings};
-use crate::http;
+use crate::launcher::dispatch::{self, Graces};
+use crate::launcher::{Local, LocalSettings};
 use crate::runs::{Service, Urls};
+use crate::{http, ingest, monitor};
 
 /// Name under which S3 clients sign, whatever the workspace is called.
 const ACCESS_KEY: &str = "cascade";
 /// Stored objects that ingest may still have to hear of.
 const OBJECT_EVENTS: usize = 1_024;
+/// Ended simulators that the launcher may still have to hear of.
+const SIM_EXITS: usize = 64;
 /// How long parts may take to stop before the process goes without them.
 const STOP_TIMEOUT: Duration = Duration::from_secs(4);
 
@@ -96,7 +100,30 @@ pub async fn start(settings: Settings) -> anyhow::Result<Running> {
         }
         "the app"
     });
-    drop(objects);
+    let stop = shutdown.clone();
+    let ingest = ingest::run(service.db.clone(), Arc::clone(&settings), objects, stop);
+    parts.spawn(async move {
+        ingest.await;
+        "ingest"
+    });
+    let (exits, ended) = mpsc::channel(SIM_EXITS);
+    let launcher = Local::new(LocalSettings::of(&service)?, exits).context("cannot use work/sims")?;
+    let launcher = dispatch::run(
+        service.clone(),
+        Arc::new(launcher),
+        ended,
+        Graces::default(),
+        shutdown.clone(),
+    );
+    parts.spawn(async move {
+        launcher.await;
+        "the launcher"
+    });
+    let monitor = monitor::run(service.clone(), shutdown.clone());
+    parts.spawn(async move {
+        monitor.await;
+        "the monitor"
+    });
     Ok(Running {
         service,
         app,

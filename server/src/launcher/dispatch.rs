@@ -45,15 +45,11 @@ impl Default for Graces {
     }
 }
 
-/// Makes the token that a sim's simulator gets, good for that sim's own routes only.
-pub type Tokens = Arc<dyn Fn(&SimId) -> String + Send + Sync>;
-
 /// Launches, watches and stops simulators until `stop`. Local simulators go on running after that; the
 /// next server takes them over.
 pub async fn run(
     service: Service,
     launcher: Arc<dyn Launcher>,
-    tokens: Tokens,
     mut exits: mpsc::Receiver<SimExit>,
     graces: Graces,
     stop: CancellationToken,
@@ -62,7 +58,6 @@ pub async fn run(
     let dispatch = Arc::new(Dispatch {
         service,
         launcher,
-        tokens,
         graces,
         prepared: Mutex::default(),
     });
@@ -97,7 +92,6 @@ type Prepared = Arc<OnceCell<Result<(), String>>>;
 struct Dispatch {
     service: Service,
     launcher: Arc<dyn Launcher>,
-    tokens: Tokens,
     graces: Graces,
     /// Runs whose first simulator is being launched.
     prepared: Mutex<BTreeMap<RunId, Prepared>>,
@@ -148,12 +142,11 @@ impl Dispatch {
         let traces = std::path::absolute(self.service.settings.traces_dir())
             .map_err(|e| format!("launch: the data directory has no absolute path: {e}"))?;
         let spec = LaunchSpec {
-            token: (self.tokens)(&sim.sim_id),
+            token: self.service.scoped_token(&sim.sim_id).expose().to_owned(),
             trace_dir: traces.join(sim.trace_id.as_str()),
             sim_id: sim.sim_id,
             run_id: sim.run_id,
             gpu_config: sim.gpu_config,
-            engine: sim.engine,
         };
         let launched = self.launcher.launch(&spec).await;
         launched.map_err(|error| format!("launch: {error}"))

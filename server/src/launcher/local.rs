@@ -14,6 +14,8 @@ use cascade_api::SimId;
 use tokio::sync::mpsc;
 
 use super::process::{self, Identity, STOP_GRACE};
+use crate::runs::Service;
+
 use super::{LaunchError, LaunchSpec, Launcher, SimExit};
 
 /// How often a process that is not our child is looked at.
@@ -30,12 +32,33 @@ pub struct LocalSettings {
     pub worker: PathBuf,
     /// Where simulators reach the server, `CASCADE_MAIN_URL` to them.
     pub main_url: String,
+    /// `auto`, `accel-sim` or `cascade` for the built-in worker, `CASCADE_ENGINE` to it.
+    pub engine: String,
     /// Handed on as `CASCADE_ACCELSIM_DIR`.
     pub accelsim_dir: PathBuf,
     /// Holds each sim's `.out` and `.pid`: `work/sims`.
     pub sims_dir: PathBuf,
     /// Simulators that may run at the same time.
     pub slots: usize,
+}
+
+impl LocalSettings {
+    /// The settings of a server's own launcher: as many simulators as the machine has cores.
+    ///
+    /// # Errors
+    /// When our own program or the data directory cannot be found.
+    pub fn of(service: &Service) -> std::io::Result<Self> {
+        let settings = &service.settings;
+        Ok(Self {
+            command: settings.sim_cmd.clone(),
+            worker: std::env::current_exe()?,
+            main_url: service.urls.main.clone(),
+            engine: settings.engine.to_string(),
+            accelsim_dir: settings.accelsim_dir.clone(),
+            sims_dir: std::path::absolute(settings.work_dir())?.join("sims"),
+            slots: std::thread::available_parallelism().map_or(1, usize::from),
+        })
+    }
 }
 
 /// Starts, watches and stops local simulators.
@@ -108,7 +131,7 @@ impl Local {
             .env("CASCADE_GPU_CONFIG", spec.gpu_config.as_str())
             .env("CASCADE_TRACE_DIR", &spec.trace_dir)
             .env("CASCADE_ACCELSIM_DIR", &settings.accelsim_dir)
-            .env("CASCADE_ENGINE", spec.engine.as_str())
+            .env("CASCADE_ENGINE", &settings.engine)
             .stdout(Stdio::from(out))
             .stderr(Stdio::from(err));
         // The entry is made under the lock that `launch` checks, so two launches of one sim cannot meet.

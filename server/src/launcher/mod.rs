@@ -8,7 +8,7 @@ pub(crate) mod process;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use cascade_api::{Engine, GpuName, RunId, SimId};
+use cascade_api::{GpuName, RunId, SimId};
 
 pub use local::{Local, LocalSettings};
 
@@ -21,8 +21,6 @@ pub struct LaunchSpec {
     pub run_id: RunId,
     /// The GPU to simulate.
     pub gpu_config: GpuName,
-    /// The engine to use.
-    pub engine: Engine,
     /// The trace's folder, absolute.
     pub trace_dir: PathBuf,
     /// A token that is good for this sim's own routes only.

@@ -20,14 +20,17 @@ const TAIL_BYTES: u64 = 8 << 10;
 /// unless it is given one by name.
 const PRIVATE_PREFIXES: [&str; 2] = ["CASCADE_", "SAIL_"];
 
+/// Settings of the built-in worker, which are not the server's and no secrets.
+const WORKER_SETTINGS: [&str; 3] = ["CASCADE_LOG", "CASCADE_SILENCE_S", "CASCADE_WORKER_THREADS"];
+
 /// A command that inherits the server's environment without the server's settings and secrets, in a
 /// process group of its own: a terminal's Ctrl-C and the server's end do not reach it.
 pub(crate) fn command(program: impl AsRef<OsStr>) -> tokio::process::Command {
     let mut command = tokio::process::Command::new(program);
     for (name, _) in std::env::vars_os() {
-        let private = name
-            .to_str()
-            .is_some_and(|n| PRIVATE_PREFIXES.iter().any(|p| n.starts_with(p)));
+        let private = name.to_str().is_some_and(|n| {
+            PRIVATE_PREFIXES.iter().any(|p| n.starts_with(p)) && !WORKER_SETTINGS.contains(&n)
+        });
         if private {
             command.env_remove(name);
         }
