@@ -319,3 +319,6 @@ fn open_root(path: &Path) -> Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     open(path, flags, Mode::empty()).map_err(io("opening the store's folder"))
 }
+
+#[cfg(test)]
+mod tests;

@@ -227,3 +227,6 @@ impl Decoder {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
