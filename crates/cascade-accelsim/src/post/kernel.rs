@@ -3,21 +3,13 @@
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
 
+use super::samples::Samples;
 use super::sort::{Sorted, Sorter};
 use super::{KernelReport, MAX_BLOCKS, Options, PostError, TempStore};
 use crate::trace::{
     BlockSink, Cluster, Dim3, MAX_INSTRS_PER_WARP, MAX_WARPS_PER_BLOCK, RawLine, RawReader, TraceErrorKind,
     create,
 };
-#[cfg(feature = "compression")]
-use crate::trace::{TraceFormat, tracez};
-
-/// Kept text from which a dictionary of at most 64 KiB pays, bytes.
-#[cfg(feature = "compression")]
-const DICTIONARY_FROM_BYTES: u64 = 4 << 20;
-/// Warps that a dictionary is trained on, and how much of each, bytes.
-#[cfg(feature = "compression")]
-const SAMPLES: (usize, usize) = (512, 4 << 10);
 
 /// What is known of a block before the merge: all that is kept in memory for it.
 #[derive(Debug, Default)]
@@ -68,8 +60,7 @@ pub fn process_kernel(
     let mut report = KernelReport::default();
     let mut blocks = BTreeMap::<u64, BlockState>::new();
     let mut sorter = Sorter::new(temp, options.memory_bytes);
-    #[cfg(feature = "compression")]
-    let mut bytes = 0;
+    let mut samples = Samples::default();
     while let Some(line) = raw.next_line()? {
         let id = linear(line.block, grid);
         let block = blocks.entry(id).or_insert_with(|| BlockState {
@@ -77,20 +68,11 @@ pub fn process_kernel(
             warps: vec![WarpState::default(); warps],
         });
         if take(block, &line, &mut report).map_err(output_error)? {
-            #[cfg(feature = "compression")]
-            {
-                bytes += line.text.len() as u64;
-            }
+            samples.add((id, line.warp), line.text);
             sorter.push((id, line.warp), line.text).map_err(temp_error)?;
         }
     }
-    #[cfg(feature = "compression")]
-    let dictionary = match options.format == TraceFormat::Packed && bytes >= DICTIONARY_FROM_BYTES {
-        true => tracez::train_dictionary(&sorter.samples(SAMPLES.0, SAMPLES.1)),
-        false => Vec::new(),
-    };
-    #[cfg(not(feature = "compression"))]
-    let dictionary = Vec::new();
+    let dictionary = samples.dictionary(options.format);
     report.runs = sorter.runs();
     let mut sorted = sorter.finish().map_err(temp_error)?;
     let mut sink = create(output, options.format, raw.header_text(), dictionary).map_err(output_error)?;

@@ -10,6 +10,7 @@
 pub mod folder;
 mod kernel;
 mod lists;
+mod samples;
 mod sort;
 
 #[cfg(test)]

@@ -73,24 +73,6 @@ impl<'t> Sorter<'t> {
             .sort_unstable_by_key(|entry| (entry.key, entry.start));
     }
 
-    /// Up to `count` texts of whole warps in memory, each cut at `bytes`: what a dictionary is made from.
-    #[cfg(feature = "compression")]
-    pub(crate) fn samples(&mut self, count: usize, bytes: usize) -> Vec<Vec<u8>> {
-        self.sort();
-        let groups = self.entries.chunk_by(|a, b| a.key == b.key);
-        let text = |group: &[Entry]| {
-            let mut text = Vec::new();
-            for entry in group {
-                text.extend_from_slice(self.arena.get(entry.start..entry.end).unwrap_or_default());
-                if text.len() >= bytes {
-                    break;
-                }
-            }
-            text
-        };
-        groups.take(count).map(text).collect()
-    }
-
     fn spill(&mut self) -> io::Result<()> {
         self.sort();
         let run = self.written;

@@ -234,6 +234,37 @@ fn the_list_follows_the_files() {
 }
 
 #[test]
+fn a_packed_trace_does_not_depend_on_the_memory() {
+    // Long enough, and of enough warps, for a dictionary.
+    let mut raw = header(5, (200, 1, 1), 64);
+    for i in 0..120_000u32 {
+        let (block, warp) = (i % 200, i / 200 % 2);
+        writeln!(
+            raw,
+            "{block} 0 0 {warp} {:04x} ffffffff 1 R{} IADD3.X 1 R1 0 {i} ",
+            i / 400 * 16,
+            i % 97
+        )
+        .unwrap();
+    }
+    let (small, report) = process(&raw, TraceFormat::Packed, 500_000).unwrap();
+    let (large, _) = process(&raw, TraceFormat::Packed, usize::MAX).unwrap();
+    assert!(report.runs > 3 && small == large);
+    let header_end = small.iter().position(|byte| *byte == 0).unwrap() + 1;
+    assert!(
+        u32::from_le_bytes(*small[header_end..].first_chunk().unwrap()) > 0,
+        "no dictionary"
+    );
+    assert_eq!(
+        read_all(Cursor::new(small), "k.tracez")
+            .iter()
+            .map(|b| b.warps.len())
+            .sum::<usize>(),
+        400
+    );
+}
+
+#[test]
 fn the_real_raw_trace_gives_its_published_count() {
     let Some(path) = crate::trace::tests::data("traces/raw-vecadd-v3/kernel-1.trace") else {
         return;
