@@ -28,18 +28,18 @@ const BROTLI: (u32, u32) = (11, 22);
 
 /// How to build the site.
 #[derive(Clone, Debug)]
-pub struct SiteOptions {
+pub(crate) struct SiteOptions {
     /// The workspace's root.
-    pub root: PathBuf,
+    pub(crate) root: PathBuf,
     /// Small and fast files (`wasm-release`, `wasm-opt`, precompressed), or quick to build ones (`wasm-dev`).
-    pub release: bool,
+    pub(crate) release: bool,
 }
 
 /// Builds the site and returns its folder.
 ///
 /// # Errors
 /// When cargo, wasm-bindgen or wasm-opt fails, or a file cannot be read or written.
-pub fn build_site(options: &SiteOptions) -> Result<PathBuf> {
+pub(crate) fn build_site(options: &SiteOptions) -> Result<PathBuf> {
     let target =
         std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| options.root.join("target"), PathBuf::from);
     let site = target.join("site");
