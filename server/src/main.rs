@@ -1,3 +1,7 @@
 //! The `cascade` binary.
 
-fn main() {}
+mod cli;
+
+fn main() -> std::process::ExitCode {
+    cli::main()
+}

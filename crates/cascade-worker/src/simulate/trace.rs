@@ -17,7 +17,7 @@ pub struct Kernels {
     dir: PathBuf,
     /// The list.
     pub list: KernelList,
-    /// Where the list is, or the kernel's file where there is no list.
+    /// Where the list is; without one the kernel's file or the folder.
     pub path: PathBuf,
 }
 
@@ -44,18 +44,24 @@ impl Kernels {
 
     /// One kernel without a list.
     pub fn single(path: &Path) -> Self {
-        let file = path
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
+        let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let dir = path.parent().unwrap_or(Path::new(""));
         Self {
-            dir: path.parent().unwrap_or(Path::new("")).to_owned(),
+            path: path.to_owned(),
+            ..Self::from_files(dir, vec![file])
+        }
+    }
+
+    /// Kernels of a folder without a list, in the given order.
+    pub fn from_files(dir: &Path, files: Vec<String>) -> Self {
+        let commands = files.into_iter().map(Command::Kernel).collect();
+        Self {
+            dir: dir.to_owned(),
             list: KernelList {
-                commands: vec![Command::Kernel(file)],
+                commands,
                 notes: Vec::new(),
             },
-            path: path.to_owned(),
+            path: dir.to_owned(),
         }
     }
 

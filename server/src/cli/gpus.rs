@@ -1,0 +1,101 @@
+//! `cascade gpus`: the GPUs of Cascade's engine, and where each of their values comes from.
+
+use std::path::PathBuf;
+
+use cascade_worker::simulate::{Gpu, find_gpu, known_gpus};
+use serde_json::{Map, Value, json};
+
+use super::Result;
+use super::fail::Fail;
+use super::numbers::bytes;
+use super::out::Out;
+use super::table::Table;
+
+/// All GPUs, or one with every value and its source.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// One GPU, such as SM90_H100
+    name: Option<String>,
+    /// A checkout of Accel-Sim, whose configs are listed too
+    #[arg(long, env = "CASCADE_ACCELSIM_DIR", value_name = "DIR")]
+    accelsim_dir: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: Args, out: &mut Out) -> Result {
+    let dir = args.accelsim_dir.as_deref();
+    let find = |name: &str| find_gpu(name, dir).map_err(Fail::usage);
+    if let Some(name) = &args.name {
+        return one(&find(name)?, out);
+    }
+    let mut table = Table::default().text("name").text("arch").number("SMs").number("clock");
+    table = table.number("DRAM").number("L2").text("validated").text("from");
+    let mut values = Vec::new();
+    for name in known_gpus(dir).map_err(Fail::usage)?.into_keys() {
+        match find(&name) {
+            Ok(gpu) => {
+                let chip = &gpu.model.chip;
+                table.row([
+                    name,
+                    format!("sm_{}", gpu.model.sm),
+                    chip.sms.count().to_string(),
+                    format!("{} MHz", chip.core_clock.value),
+                    format!("{} GB/s", chip.dram_bandwidth.value),
+                    bytes(chip.l2_size.count()),
+                    gpu.model.status.as_str().to_owned(),
+                    origin(&gpu),
+                ]);
+                values.push(value(&gpu));
+            }
+            // One config of a checkout that cannot be used does not hide the others.
+            Err(fail) => super::out::note(format_args!("{name}: {}", fail.message().unwrap_or("cannot be used"))),
+        }
+    }
+    if out.is_json() { out.json(&values) } else { out.table(&table) }
+}
+
+fn one(gpu: &Gpu, out: &mut Out) -> Result {
+    if out.is_json() {
+        return out.json(&value(gpu));
+    }
+    let model = &gpu.model;
+    out.line(format_args!("{} · {} · sm_{} · {}", model.name, model.title, model.sm, model.status.as_str()))?;
+    out.line(&model.status_note)?;
+    out.line(format_args!("From {}; facts hash {}", origin(gpu), model.facts_hash()))?;
+    out.line("")?;
+    let mut table = Table::default().text("fact").number("value").text("unit").text("source");
+    model.each_fact(&mut |key, fact, _| {
+        table.row([key, fact.value.to_string(), fact.unit.clone(), fact.source.clone()]);
+    });
+    out.table(&table)?;
+    for other in &gpu.disagreements {
+        out.line(format_args!(
+            "note: the Accel-Sim config of this name says {} = {} {}",
+            other.key, other.config, other.unit
+        ))?;
+    }
+    Ok(())
+}
+
+fn origin(gpu: &Gpu) -> String {
+    gpu.config.as_ref().map_or_else(|| "cascade".to_owned(), |path| path.display().to_string())
+}
+
+fn value(gpu: &Gpu) -> Value {
+    let mut facts = Map::new();
+    gpu.model.each_fact(&mut |key, fact, _| {
+        facts.insert(key, json!({ "value": fact.value, "unit": fact.unit, "source": fact.source }));
+    });
+    json!({
+        "name": gpu.model.name,
+        "title": gpu.model.title,
+        "arch": format!("sm_{}", gpu.model.sm),
+        "status": gpu.model.status.as_str(),
+        "status_note": gpu.model.status_note,
+        "origin": origin(gpu),
+        "facts_hash": gpu.model.facts_hash(),
+        "facts": facts,
+        "disagreements": gpu.disagreements.iter().map(|other| json!({
+            "key": other.key, "facts": other.facts, "config": other.config, "unit": other.unit,
+        })).collect::<Vec<_>>(),
+    })
+}

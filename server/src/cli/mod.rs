@@ -1,0 +1,106 @@
+//! The command line: what `cascade` can be asked to do.
+//!
+//! Results go to standard output, everything else to standard error. Exit codes: 0 done, 1 a run or a
+//! simulation failed, 2 wrong usage or input, 3 the server cannot be reached.
+
+mod completions;
+mod fail;
+mod gpus;
+mod log;
+mod numbers;
+mod out;
+mod progress;
+mod remote;
+mod results;
+mod runs;
+mod simulate;
+mod table;
+mod trace;
+mod upload;
+mod watch;
+mod worker;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use fail::Fail;
+use out::Out;
+
+/// What a command returns.
+type Result<T = ()> = std::result::Result<T, Fail>;
+
+/// Trace an LLM workload once, simulate it on many GPUs at once.
+#[derive(Debug, Parser)]
+#[command(
+    name = "cascade",
+    version,
+    propagate_version = true,
+    after_help = "Exit codes: 0 done · 1 a run or a simulation failed · 2 wrong usage or input · 3 the server cannot \
+                  be reached.\nResults go to standard output, notes and errors to standard error."
+)]
+struct Cli {
+    /// Print results as JSON
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Be one sim: run an engine and report to the app (the app starts this)
+    Worker(worker::Args),
+    /// Simulate a trace here and now, without a server
+    SimulateTrace(simulate::Args),
+    /// Read an Accel-Sim log
+    #[command(subcommand)]
+    Log(log::Command),
+    /// Upload a trace's folder to the app's bucket
+    Upload(upload::Args),
+    /// List, show, watch, create and cancel runs
+    #[command(subcommand)]
+    Runs(runs::Command),
+    /// Download a run's results as one JSON file
+    Results(results::Args),
+    /// Look at, make and post-process traces
+    #[command(subcommand)]
+    Trace(trace::Command),
+    /// The GPUs that Cascade's engine knows, and every value's source
+    Gpus(gpus::Args),
+    /// Print a completion script for a shell
+    Completions(completions::Args),
+}
+
+/// Runs the command that the process was started with.
+pub(crate) fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let mut out = Out::new(cli.json);
+    let result = match cli.command {
+        Command::Worker(args) => worker::run(args),
+        Command::SimulateTrace(args) => simulate::run(args, &mut out),
+        Command::Log(command) => log::run(command, &mut out),
+        Command::Upload(args) => upload::run(args, &mut out),
+        Command::Runs(command) => runs::run(command, &mut out),
+        Command::Results(args) => results::run(args, &mut out),
+        Command::Trace(command) => trace::run(command, &mut out),
+        Command::Gpus(args) => gpus::run(args, &mut out),
+        Command::Completions(args) => completions::run(&args, &mut out),
+    };
+    match result.and_then(|()| out.finish()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(fail) => {
+            // What was printed so far stands, also when the command failed after it.
+            if let (Some(message), Ok(()) | Err(_)) = (fail.message(), out.finish()) {
+                out::note(format_args!("cascade: {message}"));
+            }
+            fail.exit_code()
+        }
+    }
+}
+
+/// Runs an async command to its end.
+fn block_on<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    runtime.map_err(|error| Fail::failed(format!("cannot start: {error}")))?.block_on(future)
+}

@@ -1,0 +1,166 @@
+//! `cascade runs`: list, show, watch, create and cancel.
+
+use cascade_api::{RunCreate, RunDetail, RunEntry, RunState, SimSummary};
+
+use super::fail::Fail;
+use super::numbers::{four_digits, grouped_f64, shortened};
+use super::out::Out;
+use super::remote::Remote;
+use super::table::Table;
+use super::{Result, block_on, watch};
+
+/// What to do with runs.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Command {
+    /// Every run, newest first
+    List {
+        #[command(flatten)]
+        remote: Remote,
+    },
+    /// One run with its sims
+    Show {
+        /// The run's id
+        run: String,
+        #[command(flatten)]
+        remote: Remote,
+    },
+    /// Follow a run until it is finished; exit code 1 unless every sim succeeded
+    Watch {
+        /// The run's id
+        run: String,
+        #[command(flatten)]
+        remote: Remote,
+    },
+    /// Simulate a trace on GPUs
+    Create {
+        /// The trace's id
+        trace: String,
+        /// A GPU and how many sims run it: SM90_H100 or SM90_H100:2; may be given several times
+        #[arg(long = "gpu", value_name = "NAME[:COUNT]", required = true, num_args = 1.., value_parser = entry)]
+        gpus: Vec<RunEntry>,
+        /// Follow it until it is finished
+        #[arg(long)]
+        watch: bool,
+        #[command(flatten)]
+        remote: Remote,
+    },
+    /// Cancel every sim of a run that has not finished
+    Cancel {
+        /// The run's id
+        run: String,
+        #[command(flatten)]
+        remote: Remote,
+    },
+}
+
+fn entry(text: &str) -> Result<RunEntry, String> {
+    let (name, count) = text.split_once(':').unwrap_or((text, "1"));
+    let count = count.parse().map_err(|error| format!("the count {count:?} of {name}: {error}"))?;
+    Ok(RunEntry {
+        gpu_config: name.into(),
+        count,
+    })
+}
+
+pub(crate) fn run(command: Command, out: &mut Out) -> Result {
+    block_on(async {
+        match command {
+            Command::List { remote } => list(&remote, out).await,
+            Command::Show { run, remote } => {
+                let run = remote.client()?.run(&run).await?;
+                show(&run, out)
+            }
+            Command::Watch { run, remote } => watch::follow(&remote.client()?, &run, out).await,
+            Command::Create {
+                trace,
+                gpus,
+                watch,
+                remote,
+            } => {
+                let client = remote.client()?;
+                let create = RunCreate {
+                    trace_id: trace.into(),
+                    entries: gpus,
+                };
+                let run = client.create_run(&create).await?;
+                if watch {
+                    return watch::follow(&client, run.summary.id.as_str(), out).await;
+                }
+                show(&run, out)
+            }
+            Command::Cancel { run, remote } => {
+                let run = remote.client()?.cancel_run(&run).await?;
+                show(&run, out)
+            }
+        }
+    })
+}
+
+async fn list(remote: &Remote, out: &mut Out) -> Result {
+    let runs = remote.client()?.runs().await?;
+    if out.is_json() {
+        return out.json(&runs);
+    }
+    let mut table = Table::default().text("run").text("state").text("trace").text("GPUs").text("sims").text("created");
+    for run in runs {
+        let gpus = run.entries.iter().map(|entry| format!("{} ×{}", entry.gpu_config, entry.count));
+        let sims = run.sim_counts.iter().map(|(state, count)| format!("{count} {state}"));
+        table.row([
+            run.id.to_string(),
+            run.state.to_string(),
+            run.trace_id.to_string(),
+            gpus.collect::<Vec<_>>().join(", "),
+            sims.collect::<Vec<_>>().join(", "),
+            run.created_at.to_string(),
+        ]);
+    }
+    out.table(&table)
+}
+
+fn show(run: &RunDetail, out: &mut Out) -> Result {
+    if out.is_json() {
+        return out.json(run);
+    }
+    print(run, out)
+}
+
+/// A run and its sims as text.
+pub(crate) fn print(run: &RunDetail, out: &mut Out) -> Result {
+    let summary = &run.summary;
+    out.line(format_args!("{} · {} · trace {} · {}", summary.id, summary.state, summary.trace_id, summary.created_at))?;
+    if summary.replay {
+        out.line("Its sims play recorded results back: the numbers are not this trace's.")?;
+    }
+    if run.trace.synthetic {
+        out.line("The trace is synthetic: its kernels were written by Cascade, not captured on a GPU.")?;
+    }
+    let mut table = Table::default().text("sim").text("GPU").number("replica").text("engine").text("state");
+    table = table.number("kernels").number("cycles").number("IPC").text("error");
+    for sim in &run.sims {
+        table.row(row(sim));
+    }
+    out.table(&table)
+}
+
+fn row(sim: &SimSummary) -> [String; 9] {
+    let dash = || "-".to_owned();
+    [
+        sim.id.to_string(),
+        sim.gpu_config.to_string(),
+        sim.replica.to_string(),
+        sim.engine.to_string(),
+        sim.state.to_string(),
+        format!("{}/{}", sim.kernels_done, sim.kernels_total),
+        sim.latest.gpu_tot_sim_cycle.map_or_else(dash, grouped_f64),
+        sim.latest.gpu_tot_ipc.map_or_else(dash, four_digits),
+        shortened(sim.error.as_deref().unwrap_or_default(), 160),
+    ]
+}
+
+/// The failure of a run that is finished but not a success.
+pub(crate) fn ended(run: &RunDetail) -> Result {
+    match run.summary.state {
+        RunState::Succeeded => Ok(()),
+        state => Err(Fail::failed(format_args!("{} is {state}", run.summary.id))),
+    }
+}
