@@ -64,7 +64,9 @@ impl From<cascade_client::Error> for Fail {
     fn from(error: cascade_client::Error) -> Self {
         use cascade_client::Error as E;
         match error {
-            E::Unreachable { .. } | E::Failed { .. } | E::Answer { .. } => Self::Unreachable(error.to_string()),
+            E::Unreachable { .. } | E::Failed { .. } | E::Answer { .. } => {
+                Self::Unreachable(error.to_string())
+            }
             E::Write(error) => error.into(),
             other => Self::usage(other),
         }

@@ -27,7 +27,11 @@ pub(crate) fn run(args: Args, out: &mut Out) -> Result {
     if let Some(name) = &args.name {
         return one(&find(name)?, out);
     }
-    let mut table = Table::default().text("name").text("arch").number("SMs").number("clock");
+    let mut table = Table::default()
+        .text("name")
+        .text("arch")
+        .number("SMs")
+        .number("clock");
     table = table.number("DRAM").number("L2").text("validated").text("from");
     let mut values = Vec::new();
     for name in known_gpus(dir).map_err(Fail::usage)?.into_keys() {
@@ -47,10 +51,17 @@ pub(crate) fn run(args: Args, out: &mut Out) -> Result {
                 values.push(value(&gpu));
             }
             // One config of a checkout that cannot be used does not hide the others.
-            Err(fail) => super::out::note(format_args!("{name}: {}", fail.message().unwrap_or("cannot be used"))),
+            Err(fail) => super::out::note(format_args!(
+                "{name}: {}",
+                fail.message().unwrap_or("cannot be used")
+            )),
         }
     }
-    if out.is_json() { out.json(&values) } else { out.table(&table) }
+    if out.is_json() {
+        out.json(&values)
+    } else {
+        out.table(&table)
+    }
 }
 
 fn one(gpu: &Gpu, out: &mut Out) -> Result {
@@ -58,13 +69,32 @@ fn one(gpu: &Gpu, out: &mut Out) -> Result {
         return out.json(&value(gpu));
     }
     let model = &gpu.model;
-    out.line(format_args!("{} · {} · sm_{} · {}", model.name, model.title, model.sm, model.status.as_str()))?;
+    out.line(format_args!(
+        "{} · {} · sm_{} · {}",
+        model.name,
+        model.title,
+        model.sm,
+        model.status.as_str()
+    ))?;
     out.line(&model.status_note)?;
-    out.line(format_args!("From {}; facts hash {}", origin(gpu), model.facts_hash()))?;
+    out.line(format_args!(
+        "From {}; facts hash {}",
+        origin(gpu),
+        model.facts_hash()
+    ))?;
     out.line("")?;
-    let mut table = Table::default().text("fact").number("value").text("unit").text("source");
+    let mut table = Table::default()
+        .text("fact")
+        .number("value")
+        .text("unit")
+        .text("source");
     model.each_fact(&mut |key, fact, _| {
-        table.row([key, fact.value.to_string(), fact.unit.clone(), fact.source.clone()]);
+        table.row([
+            key,
+            fact.value.to_string(),
+            fact.unit.clone(),
+            fact.source.clone(),
+        ]);
     });
     out.table(&table)?;
     for other in &gpu.disagreements {
@@ -77,13 +107,18 @@ fn one(gpu: &Gpu, out: &mut Out) -> Result {
 }
 
 fn origin(gpu: &Gpu) -> String {
-    gpu.config.as_ref().map_or_else(|| "cascade".to_owned(), |path| path.display().to_string())
+    gpu.config
+        .as_ref()
+        .map_or_else(|| "cascade".to_owned(), |path| path.display().to_string())
 }
 
 fn value(gpu: &Gpu) -> Value {
     let mut facts = Map::new();
     gpu.model.each_fact(&mut |key, fact, _| {
-        facts.insert(key, json!({ "value": fact.value, "unit": fact.unit, "source": fact.source }));
+        facts.insert(
+            key,
+            json!({ "value": fact.value, "unit": fact.unit, "source": fact.source }),
+        );
     });
     json!({
         "name": gpu.model.name,

@@ -4,7 +4,9 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use cascade_accelsim::log::{Banner, Ending, KernelBlock, LogEvent, LogSummary, Totals, Verdict, explain, read_log};
+use cascade_accelsim::log::{
+    Banner, Ending, KernelBlock, LogEvent, LogSummary, Totals, Verdict, explain, read_log,
+};
 use serde::Serialize;
 
 use super::Result;
@@ -72,8 +74,16 @@ pub(crate) fn run(command: Command, out: &mut Out) -> Result {
         summary: &summary,
         verdict: &verdict,
     };
-    if out.is_json() { out.json(&shown)? } else { print(&shown, out)? }
-    if verdict.succeeded { Ok(()) } else { Err(Fail::Failed(None)) }
+    if out.is_json() {
+        out.json(&shown)?
+    } else {
+        print(&shown, out)?
+    }
+    if verdict.succeeded {
+        Ok(())
+    } else {
+        Err(Fail::Failed(None))
+    }
 }
 
 fn row(block: KernelBlock) -> Row {
@@ -98,11 +108,18 @@ fn row(block: KernelBlock) -> Row {
 fn print(shown: &Shown<'_>, out: &mut Out) -> Result {
     for simulator in shown.simulators {
         let version = simulator.version.as_deref().unwrap_or("of unknown version");
-        out.line(format_args!("{} {version}, build {}", simulator.name, simulator.build))?;
+        out.line(format_args!(
+            "{} {version}, build {}",
+            simulator.name, simulator.build
+        ))?;
     }
     let count = |number: Option<u64>| number.map_or_else(|| "-".to_owned(), grouped);
     if !shown.kernels.is_empty() {
-        let mut table = Table::default().number("#").text("kernel").number("cycles").number("instructions");
+        let mut table = Table::default()
+            .number("#")
+            .text("kernel")
+            .number("cycles")
+            .number("instructions");
         table = table.number("IPC").number("total cycles");
         for kernel in shown.kernels {
             let mark = if kernel.complete { "" } else { " (cut off)" };
@@ -112,7 +129,10 @@ fn print(shown: &Shown<'_>, out: &mut Out) -> Result {
                 count(kernel.gpu_sim_cycle) + if kernel.overlaps { "*" } else { "" },
                 count(kernel.gpu_sim_insn),
                 kernel.gpu_ipc.map_or_else(|| "-".to_owned(), four_digits),
-                kernel.totals.gpu_tot_sim_cycle.map_or_else(|| "-".to_owned(), grouped_f64),
+                kernel
+                    .totals
+                    .gpu_tot_sim_cycle
+                    .map_or_else(|| "-".to_owned(), grouped_f64),
             ]);
         }
         out.table(&table)?;

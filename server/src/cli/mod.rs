@@ -22,13 +22,14 @@ mod worker;
 
 use std::process::ExitCode;
 
+use cascade_server::config::ServeArgs;
 use clap::{Parser, Subcommand};
 
 use fail::Fail;
 use out::Out;
 
 /// What a command returns.
-type Result<T = ()> = std::result::Result<T, Fail>;
+type Result<T = (), E = Fail> = std::result::Result<T, E>;
 
 /// Trace an LLM workload once, simulate it on many GPUs at once.
 #[derive(Debug, Parser)]
@@ -49,6 +50,8 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Run the app: the API, the pages, the S3 endpoint and the sims
+    Serve(Box<ServeArgs>),
     /// Be one sim: run an engine and report to the app (the app starts this)
     Worker(worker::Args),
     /// Simulate a trace here and now, without a server
@@ -77,6 +80,7 @@ pub(crate) fn main() -> ExitCode {
     let cli = Cli::parse();
     let mut out = Out::new(cli.json);
     let result = match cli.command {
+        Command::Serve(args) => serve(*args),
         Command::Worker(args) => worker::run(args),
         Command::SimulateTrace(args) => simulate::run(args, &mut out),
         Command::Log(command) => log::run(command, &mut out),
@@ -99,8 +103,19 @@ pub(crate) fn main() -> ExitCode {
     }
 }
 
+/// Runs the app until it is told to stop.
+fn serve(args: ServeArgs) -> Result {
+    let settings = args.resolve().map_err(Fail::usage)?;
+    block_on(async {
+        let served = cascade_server::serve::serve(settings).await;
+        served.map_err(|error| Fail::failed(format_args!("{error:#}")))
+    })
+}
+
 /// Runs an async command to its end.
 fn block_on<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    runtime.map_err(|error| Fail::failed(format!("cannot start: {error}")))?.block_on(future)
+    runtime
+        .map_err(|error| Fail::failed(format!("cannot start: {error}")))?
+        .block_on(future)
 }

@@ -15,13 +15,20 @@ pub(crate) fn grouped(number: u64) -> String {
 
 /// A count that a log gave as a float.
 pub(crate) fn grouped_f64(number: f64) -> String {
-    if number >= 0.0 && number < 2f64.powi(53) { grouped(number.round() as u64) } else { number.to_string() }
+    if number >= 0.0 && number < 2f64.powi(53) {
+        grouped(number.round() as u64)
+    } else {
+        number.to_string()
+    }
 }
 
 /// Nanoseconds with a fitting unit and four digits: `5.454 us`.
 pub(crate) fn time_ns(ns: f64) -> String {
     const UNITS: [(f64, &str); 4] = [(1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns")];
-    let (scale, unit) = UNITS.into_iter().find(|(scale, _)| ns.abs() >= *scale).unwrap_or((1.0, "ns"));
+    let (scale, unit) = UNITS
+        .into_iter()
+        .find(|(scale, _)| ns.abs() >= *scale)
+        .unwrap_or((1.0, "ns"));
     format!("{} {unit}", four_digits(ns / scale))
 }
 
@@ -51,7 +58,10 @@ pub(crate) fn shortened(name: &str, width: usize) -> String {
     if count <= width {
         return name.to_owned();
     }
-    let (head, tail) = (width.saturating_sub(1) * 2 / 3, width.saturating_sub(1) - width.saturating_sub(1) * 2 / 3);
+    let (head, tail) = (
+        width.saturating_sub(1) * 2 / 3,
+        width.saturating_sub(1) - width.saturating_sub(1) * 2 / 3,
+    );
     let start: String = name.chars().take(head).collect();
     let end: String = name.chars().skip(count - tail).collect();
     format!("{start}…{end}")
@@ -63,9 +73,18 @@ mod tests {
 
     #[test]
     fn numbers_are_readable() {
-        assert_eq!([0, 999, 1000, 1234567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
-        assert_eq!([0.0, 5454.06, 1.5e6, 2.5e9].map(time_ns), ["0.000 ns", "5.454 us", "1.500 ms", "2.500 s"]);
-        assert_eq!([17, 1536, 100 << 20].map(bytes), ["17 B", "1.500 KiB", "100.0 MiB"]);
+        assert_eq!(
+            [0, 999, 1000, 1234567].map(grouped),
+            ["0", "999", "1,000", "1,234,567"]
+        );
+        assert_eq!(
+            [0.0, 5454.06, 1.5e6, 2.5e9].map(time_ns),
+            ["0.000 ns", "5.454 us", "1.500 ms", "2.500 s"]
+        );
+        assert_eq!(
+            [17, 1536, 100 << 20].map(bytes),
+            ["17 B", "1.500 KiB", "100.0 MiB"]
+        );
         assert_eq!(shortened("abcdefghij", 7), "abcd…ij");
         assert_eq!(shortened("äöü", 3), "äöü");
     }

@@ -1,23 +1,23 @@
 //! The one place that writes to standard output and standard error.
 
 use std::fmt;
-use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 
 use serde::Serialize;
 
 use super::Result;
 use super::table::Table;
 
-/// Standard output, buffered.
+/// Standard output, buffered. It is not locked between writes: other threads may write to it too.
 pub(crate) struct Out {
-    stdout: BufWriter<StdoutLock<'static>>,
+    stdout: BufWriter<Stdout>,
     json: bool,
 }
 
 impl Out {
     pub(crate) fn new(json: bool) -> Self {
         Self {
-            stdout: BufWriter::new(io::stdout().lock()),
+            stdout: BufWriter::new(io::stdout()),
             json,
         }
     }

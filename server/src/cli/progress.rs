@@ -6,7 +6,10 @@ use super::out::watched;
 
 /// A bar over `total` bytes.
 pub(crate) fn bytes(total: u64) -> ProgressBar {
-    styled(total, "{bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta} {msg}")
+    styled(
+        total,
+        "{bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta} {msg}",
+    )
 }
 
 /// A bar over `total` things.
@@ -15,7 +18,11 @@ pub(crate) fn count(total: u64) -> ProgressBar {
 }
 
 fn styled(total: u64, template: &str) -> ProgressBar {
-    let target = if watched() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let target = if watched() {
+        ProgressDrawTarget::stderr()
+    } else {
+        ProgressDrawTarget::hidden()
+    };
     let bar = ProgressBar::with_draw_target(Some(total), target);
     match ProgressStyle::with_template(template) {
         Ok(style) => bar.with_style(style),

@@ -11,7 +11,13 @@ pub(crate) struct Remote {
     #[arg(long, env = "CASCADE_URL", default_value = "http://127.0.0.1:8000")]
     pub(crate) url: String,
     /// The app's token
-    #[arg(long, env = "CASCADE_TOKEN", default_value = "", hide_env_values = true, hide_default_value = true)]
+    #[arg(
+        long,
+        env = "CASCADE_TOKEN",
+        default_value = "",
+        hide_env_values = true,
+        hide_default_value = true
+    )]
     pub(crate) token: String,
 }
 

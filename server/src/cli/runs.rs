@@ -55,7 +55,9 @@ pub(crate) enum Command {
 
 fn entry(text: &str) -> Result<RunEntry, String> {
     let (name, count) = text.split_once(':').unwrap_or((text, "1"));
-    let count = count.parse().map_err(|error| format!("the count {count:?} of {name}: {error}"))?;
+    let count = count
+        .parse()
+        .map_err(|error| format!("the count {count:?} of {name}: {error}"))?;
     Ok(RunEntry {
         gpu_config: name.into(),
         count,
@@ -101,10 +103,22 @@ async fn list(remote: &Remote, out: &mut Out) -> Result {
     if out.is_json() {
         return out.json(&runs);
     }
-    let mut table = Table::default().text("run").text("state").text("trace").text("GPUs").text("sims").text("created");
+    let mut table = Table::default()
+        .text("run")
+        .text("state")
+        .text("trace")
+        .text("GPUs")
+        .text("sims")
+        .text("created");
     for run in runs {
-        let gpus = run.entries.iter().map(|entry| format!("{} ×{}", entry.gpu_config, entry.count));
-        let sims = run.sim_counts.iter().map(|(state, count)| format!("{count} {state}"));
+        let gpus = run
+            .entries
+            .iter()
+            .map(|entry| format!("{} ×{}", entry.gpu_config, entry.count));
+        let sims = run
+            .sim_counts
+            .iter()
+            .map(|(state, count)| format!("{count} {state}"));
         table.row([
             run.id.to_string(),
             run.state.to_string(),
@@ -127,15 +141,27 @@ fn show(run: &RunDetail, out: &mut Out) -> Result {
 /// A run and its sims as text.
 pub(crate) fn print(run: &RunDetail, out: &mut Out) -> Result {
     let summary = &run.summary;
-    out.line(format_args!("{} · {} · trace {} · {}", summary.id, summary.state, summary.trace_id, summary.created_at))?;
+    out.line(format_args!(
+        "{} · {} · trace {} · {}",
+        summary.id, summary.state, summary.trace_id, summary.created_at
+    ))?;
     if summary.replay {
         out.line("Its sims play recorded results back: the numbers are not this trace's.")?;
     }
     if run.trace.synthetic {
         out.line("The trace is synthetic: its kernels were written by Cascade, not captured on a GPU.")?;
     }
-    let mut table = Table::default().text("sim").text("GPU").number("replica").text("engine").text("state");
-    table = table.number("kernels").number("cycles").number("IPC").text("error");
+    let mut table = Table::default()
+        .text("sim")
+        .text("GPU")
+        .number("replica")
+        .text("engine")
+        .text("state");
+    table = table
+        .number("kernels")
+        .number("cycles")
+        .number("IPC")
+        .text("error");
     for sim in &run.sims {
         table.row(row(sim));
     }

@@ -48,10 +48,19 @@ impl Table {
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let width = |i: usize, title: &str| {
-            let cells = self.rows.iter().filter_map(|row| row.get(i)).map(|cell| cell.chars().count());
+            let cells = self
+                .rows
+                .iter()
+                .filter_map(|row| row.get(i))
+                .map(|cell| cell.chars().count());
             cells.chain([title.chars().count()]).max().unwrap_or_default()
         };
-        let widths: Vec<usize> = self.columns.iter().enumerate().map(|(i, (title, _))| width(i, title)).collect();
+        let widths: Vec<usize> = self
+            .columns
+            .iter()
+            .enumerate()
+            .map(|(i, (title, _))| width(i, title))
+            .collect();
         self.line(f, &widths, self.columns.iter().map(|(title, _)| title.as_str()))?;
         for row in &self.rows {
             self.line(f, &widths, row.iter().map(String::as_str))?;
@@ -69,6 +78,9 @@ mod tests {
         let mut table = Table::default().text("name").number("cycles").text("bound");
         table.row(["a", "1,000", "dram"].map(str::to_owned));
         table.row(["größer", "5", ""].map(str::to_owned));
-        assert_eq!(table.to_string(), "name    cycles  bound\na        1,000  dram\ngrößer       5\n");
+        assert_eq!(
+            table.to_string(),
+            "name    cycles  bound\na        1,000  dram\ngrößer       5\n"
+        );
     }
 }

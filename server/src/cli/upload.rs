@@ -50,7 +50,9 @@ pub(crate) struct Args {
 fn pair(text: &str) -> Result<(String, Value), String> {
     let (key, value) = text.split_once('=').ok_or("must look like key=value")?;
     if key.is_empty() || matches!(key, "files" | "status") {
-        return Err(format!("{key:?} cannot be set: `files` is written by the upload and `status` has its own option"));
+        return Err(format!(
+            "{key:?} cannot be set: `files` is written by the upload and `status` has its own option"
+        ));
     }
     let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
     Ok((key.to_owned(), value))
@@ -77,16 +79,26 @@ pub(crate) fn run(args: Args, out: &mut Out) -> Result {
     if out.is_json() {
         return out.json(&json!({ "trace_id": name, "report": report }));
     }
-    out.line(format_args!("{name}: {} files, {} uploaded", report.files, bytes(report.bytes)))?;
+    out.line(format_args!(
+        "{name}: {} files, {} uploaded",
+        report.files,
+        bytes(report.bytes)
+    ))?;
     if report.skipped_bytes > 0 {
-        note(format_args!("{} were there already ({} files)", bytes(report.skipped_bytes), report.skipped_files));
+        note(format_args!(
+            "{} were there already ({} files)",
+            bytes(report.skipped_bytes),
+            report.skipped_files
+        ));
     }
     Ok(())
 }
 
 fn run_name(args: &Args) -> Result<String> {
     let absolute = std::path::absolute(&args.dir).map_err(Fail::file(&args.dir))?;
-    let folder = absolute.file_name().map(|name| name.to_string_lossy().into_owned());
+    let folder = absolute
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned());
     let name = args.run_name.clone().or(folder).unwrap_or_default();
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
     if name.is_empty() || name.len() > 128 || name.starts_with('.') || !name.bytes().all(fits) {
@@ -102,7 +114,10 @@ fn run_name(args: &Args) -> Result<String> {
 fn existing(path: &Path) -> Result<Map<String, Value>> {
     match std::fs::read(path) {
         Ok(text) => serde_json::from_slice(&text).map_err(|error| {
-            Fail::usage(format_args!("{}: {error}; it must hold one JSON object", path.display()))
+            Fail::usage(format_args!(
+                "{}: {error}; it must hold one JSON object",
+                path.display()
+            ))
         }),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Map::new()),
         Err(error) => Err(Fail::file(path)(error)),
@@ -121,12 +136,19 @@ async fn target(args: &Args) -> Result<Target> {
     };
     let known = health.as_ref().and_then(|health| health.s3_endpoint.clone());
     let Some(endpoint) = args.endpoint.clone().or(known) else {
-        return Err(Fail::usage(format_args!("{} has no S3 endpoint: set --endpoint", args.remote.url)));
+        return Err(Fail::usage(format_args!(
+            "{} has no S3 endpoint: set --endpoint",
+            args.remote.url
+        )));
     };
-    let workspace = health.and_then(|health| health.workspace).unwrap_or_else(|| "cascade".to_owned());
+    let workspace = health
+        .and_then(|health| health.workspace)
+        .unwrap_or_else(|| "cascade".to_owned());
     let key = args.access_key.clone().unwrap_or(workspace);
     if signs && args.remote.token.is_empty() {
-        return Err(Fail::usage("uploads are signed with the app's token: set CASCADE_TOKEN, or --anonymous"));
+        return Err(Fail::usage(
+            "uploads are signed with the app's token: set CASCADE_TOKEN, or --anonymous",
+        ));
     }
     Ok(Target {
         endpoint,

@@ -36,8 +36,15 @@ pub(crate) async fn follow(client: &Client, run: &str, out: &mut Out) -> Result 
             }
             RunEvent::Sim { sim } => {
                 if seen.states.insert(sim.id.clone(), sim.state) != Some(sim.state) && !quiet {
-                    let why = sim.error.as_deref().map(|error| format!(": {error}")).unwrap_or_default();
-                    out.line(format_args!("{} {} is {}{why}", sim.gpu_config, sim.id, sim.state))?;
+                    let why = sim
+                        .error
+                        .as_deref()
+                        .map(|error| format!(": {error}"))
+                        .unwrap_or_default();
+                    out.line(format_args!(
+                        "{} {} is {}{why}",
+                        sim.gpu_config, sim.id, sim.state
+                    ))?;
                 }
                 if let Some(run) = &mut seen.run {
                     run.apply(*sim);
@@ -48,11 +55,17 @@ pub(crate) async fn follow(client: &Client, run: &str, out: &mut Out) -> Result 
                     out.line(kernel(&stat))?;
                 }
             }
-            RunEvent::Lagged { missed } => note(format_args!("{missed} events were missed; reading the run anew")),
+            RunEvent::Lagged { missed } => {
+                note(format_args!("{missed} events were missed; reading the run anew"))
+            }
             RunEvent::Log { .. } => {}
         }
         out.finish()?;
-        if let Some(run) = seen.run.as_ref().filter(|run| run.summary.state != RunState::Active) {
+        if let Some(run) = seen
+            .run
+            .as_ref()
+            .filter(|run| run.summary.state != RunState::Active)
+        {
             if !quiet {
                 print(run, out)?;
             }

@@ -37,7 +37,13 @@ pub(crate) struct Args {
     #[arg(long, env = "CASCADE_MAIN_URL", value_name = "URL")]
     main_url: String,
     /// The token of every request
-    #[arg(long, env = "CASCADE_TOKEN", default_value = "", hide_env_values = true, hide_default_value = true)]
+    #[arg(
+        long,
+        env = "CASCADE_TOKEN",
+        default_value = "",
+        hide_env_values = true,
+        hide_default_value = true
+    )]
     token: String,
     /// The GPU to simulate
     #[arg(long, env = "CASCADE_GPU_CONFIG", value_name = "NAME")]
@@ -64,13 +70,20 @@ enum Choice {
 
 fn seconds(text: &str) -> Result<f64, String> {
     let seconds: f64 = text.parse().map_err(|error| format!("{error}"))?;
-    if (0.0..=86_400.0).contains(&seconds) { Ok(seconds) } else { Err("must be 0 to 86400 seconds".to_owned()) }
+    if (0.0..=86_400.0).contains(&seconds) {
+        Ok(seconds)
+    } else {
+        Err("must be 0 to 86400 seconds".to_owned())
+    }
 }
 
 pub(crate) fn run(args: Args) -> Result {
     let filter = tracing_subscriber::EnvFilter::try_new(&args.log)
         .map_err(|error| Fail::usage(format_args!("--log {:?}: {error}", args.log)))?;
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .init();
     let client = Client::new(&args.main_url, args.token.trim())?;
     let engine = match (args.replay, args.engine) {
         (Some(log), _) => EngineChoice::Replay(Replay {
@@ -89,12 +102,18 @@ pub(crate) fn run(args: Args) -> Result {
         accelsim_dir: args.accelsim_dir.filter(|dir| !dir.as_os_str().is_empty()),
         engine,
         scratch: std::env::temp_dir(),
-        threads: args.jobs.or_else(|| std::thread::available_parallelism().ok()).map_or(1, usize::from),
+        threads: args
+            .jobs
+            .or_else(|| std::thread::available_parallelism().ok())
+            .map_or(1, usize::from),
         silence: args.silence.map(Duration::from_secs_f64),
     };
     match block_on(async { Ok(cascade_worker::run(job, client).await?) })? {
         Outcome::Succeeded | Outcome::Cancelled => Ok(()),
-        Outcome::Failed { exit_code: Some(2), error } => Err(Fail::usage(error)),
+        Outcome::Failed {
+            exit_code: Some(2),
+            error,
+        } => Err(Fail::usage(error)),
         Outcome::Failed { error, .. } => Err(Fail::failed(error)),
     }
 }

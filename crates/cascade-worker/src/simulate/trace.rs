@@ -44,7 +44,11 @@ impl Kernels {
 
     /// One kernel without a list.
     pub fn single(path: &Path) -> Self {
-        let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let file = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         let dir = path.parent().unwrap_or(Path::new(""));
         Self {
             path: path.to_owned(),

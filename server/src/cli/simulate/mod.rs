@@ -55,28 +55,50 @@ enum Engine {
 pub(crate) fn run(args: Args, out: &mut Out) -> Result {
     let Engine::Cascade = args.engine;
     if args.log.is_some() && args.gpus.len() > 1 {
-        return Err(Fail::usage("--log takes the log of one GPU: give one --gpu, or run the command once for each"));
+        return Err(Fail::usage(
+            "--log takes the log of one GPU: give one --gpu, or run the command once for each",
+        ));
     }
-    let gpus = args.gpus.iter().map(|name| find_gpu(name, args.accelsim_dir.as_deref()));
+    let gpus = args
+        .gpus
+        .iter()
+        .map(|name| find_gpu(name, args.accelsim_dir.as_deref()));
     let gpus = gpus.collect::<Result<Vec<Gpu>, _>>().map_err(Fail::usage)?;
-    let threads = args.jobs.or_else(|| std::thread::available_parallelism().ok()).map_or(1, usize::from);
+    let threads = args
+        .jobs
+        .or_else(|| std::thread::available_parallelism().ok())
+        .map_or(1, usize::from);
     let found = source::find(&args.trace, args.scratch.as_deref(), threads)?;
     let kernels = &found.kernels;
     for remark in &kernels.list.notes {
-        note(format_args!("{}:{}: {}", kernels.path.display(), remark.line, remark.text));
+        note(format_args!(
+            "{}:{}: {}",
+            kernels.path.display(),
+            remark.line,
+            remark.text
+        ));
     }
     let bar = progress::count((kernels.list.kernels().count() * gpus.len()) as u64);
-    let results: Result<Vec<Simulated>> =
-        gpus.into_iter().map(|gpu| one(kernels, gpu, threads, args.log.as_deref(), &bar)).collect();
+    let results: Result<Vec<Simulated>> = gpus
+        .into_iter()
+        .map(|gpu| one(kernels, gpu, threads, args.log.as_deref(), &bar))
+        .collect();
     bar.finish_and_clear();
     let results = results?;
-    if out.is_json() { out.json(&report::json(kernels, &results))? } else { report::print(&results, out)? }
+    if out.is_json() {
+        out.json(&report::json(kernels, &results))?
+    } else {
+        report::print(&results, out)?
+    }
     let failures: Vec<&Simulated> = results.iter().filter(|result| result.error.is_some()).collect();
     if failures.is_empty() {
         return Ok(());
     }
     let told = |result: &&Simulated| {
-        let error = result.error.as_ref().map_or_else(String::new, ToString::to_string);
+        let error = result
+            .error
+            .as_ref()
+            .map_or_else(String::new, ToString::to_string);
         format!("{}: {error}", result.gpu.model.name)
     };
     let message = failures.iter().map(told).collect::<Vec<_>>().join("\n");
@@ -84,27 +106,49 @@ pub(crate) fn run(args: Args, out: &mut Out) -> Result {
     let wrong_input = failures.iter().all(|result| {
         matches!(
             result.error,
-            Some(SimulateError::Engine(EngineError::Arch(_)) | SimulateError::Open { .. } | SimulateError::List(_))
+            Some(
+                SimulateError::Engine(EngineError::Arch(_))
+                    | SimulateError::Open { .. }
+                    | SimulateError::List(_)
+            )
         )
     });
-    Err(if wrong_input { Fail::Usage(message) } else { Fail::failed(message) })
+    Err(if wrong_input {
+        Fail::Usage(message)
+    } else {
+        Fail::failed(message)
+    })
 }
 
 /// Simulates on one GPU. What cannot be simulated is part of the result.
-fn one(kernels: &Kernels, gpu: Gpu, threads: usize, log: Option<&Path>, bar: &ProgressBar) -> Result<Simulated> {
+fn one(
+    kernels: &Kernels,
+    gpu: Gpu,
+    threads: usize,
+    log: Option<&Path>,
+    bar: &ProgressBar,
+) -> Result<Simulated> {
     let options = Options::default();
     let mut log = match log {
         None => None,
         Some(path) => {
             let file = File::create(path).map_err(Fail::file(path))?;
             let list = kernels.path.to_string_lossy();
-            Some(LogWriter::new(BufWriter::new(file), &gpu.model, &options, &list).map_err(Fail::file(path))?)
+            Some(
+                LogWriter::new(BufWriter::new(file), &gpu.model, &options, &list)
+                    .map_err(Fail::file(path))?,
+            )
         }
     };
     let started = Instant::now();
     let mut done = Vec::new();
-    let result = simulate(kernels, &gpu.model, &options, threads, &|| false, &mut |step| {
-        match step {
+    let result = simulate(
+        kernels,
+        &gpu.model,
+        &options,
+        threads,
+        &|| false,
+        &mut |step| match step {
             Step::Memcpy { address, bytes } => match &mut log {
                 Some(log) => log.memcpy(&format!("MemcpyHtoD,{address:#018x},{bytes}")),
                 None => Ok(()),
@@ -113,7 +157,11 @@ fn one(kernels: &Kernels, gpu: Gpu, threads: usize, log: Option<&Path>, bar: &Pr
                 Some(log) => log.kernel_started(file, header, uid),
                 None => Ok(()),
             },
-            Step::Finished { uid, header, estimate } => {
+            Step::Finished {
+                uid,
+                header,
+                estimate,
+            } => {
                 bar.inc(1);
                 done.push(Kernel::new(uid, header, estimate));
                 match &mut log {
@@ -121,8 +169,8 @@ fn one(kernels: &Kernels, gpu: Gpu, threads: usize, log: Option<&Path>, bar: &Pr
                     None => Ok(()),
                 }
             }
-        }
-    });
+        },
+    );
     let error = result.err();
     if let Some(log) = log {
         let ended = match &error {

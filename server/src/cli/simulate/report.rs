@@ -52,13 +52,24 @@ impl Simulated {
 }
 
 pub(super) fn print(results: &[Simulated], out: &mut Out) -> Result {
-    let mut table = Table::default().number("#").text("kernel").text("grid").text("block").number("instructions");
+    let mut table = Table::default()
+        .number("#")
+        .text("kernel")
+        .text("grid")
+        .text("block")
+        .number("instructions");
     for result in results {
-        table = table.number(format!("{} cycles", result.gpu.model.name)).number("time").text("bound");
+        table = table
+            .number(format!("{} cycles", result.gpu.model.name))
+            .number("time")
+            .text("bound");
     }
     // Kernels are the same on every GPU, and a GPU that failed has fewer.
     let longest = results.iter().max_by_key(|result| result.kernels.len());
-    for (i, kernel) in longest.into_iter().flat_map(|result| result.kernels.iter().enumerate()) {
+    for (i, kernel) in longest
+        .into_iter()
+        .flat_map(|result| result.kernels.iter().enumerate())
+    {
         let mut cells = vec![
             kernel.uid.to_string(),
             shortened(&kernel.estimate.name, NAME_WIDTH),
@@ -68,7 +79,11 @@ pub(super) fn print(results: &[Simulated], out: &mut Out) -> Result {
         ];
         for result in results {
             cells.extend(match result.kernels.get(i).map(|kernel| &kernel.estimate) {
-                Some(it) => [grouped(it.cycles), time_ns(it.time_ns), it.winner.as_str().to_owned()],
+                Some(it) => [
+                    grouped(it.cycles),
+                    time_ns(it.time_ns),
+                    it.winner.as_str().to_owned(),
+                ],
                 None => ["-".to_owned(), "-".to_owned(), String::new()],
             });
         }
@@ -78,14 +93,21 @@ pub(super) fn print(results: &[Simulated], out: &mut Out) -> Result {
         let mut cells = vec![String::new(), "all".to_owned(), String::new(), String::new()];
         cells.push(grouped(longest.sum(|kernel| kernel.thread_insts)));
         for result in results {
-            cells.extend([grouped(result.sum(|kernel| kernel.cycles)), time_ns(result.time_ns()), String::new()]);
+            cells.extend([
+                grouped(result.sum(|kernel| kernel.cycles)),
+                time_ns(result.time_ns()),
+                String::new(),
+            ]);
         }
         table.row(cells);
     }
     out.table(&table)?;
     for result in results {
         let model = &result.gpu.model;
-        let level = result.kernels.first().map_or("L0", |kernel| kernel.estimate.level.as_str());
+        let level = result
+            .kernels
+            .first()
+            .map_or("L0", |kernel| kernel.estimate.level.as_str());
         out.line(format_args!(
             "{}: Cascade engine, level {level} (analytic bounds), {}. {} {} s here.",
             model.name,
@@ -93,7 +115,11 @@ pub(super) fn print(results: &[Simulated], out: &mut Out) -> Result {
             model.status_note,
             four_digits(result.seconds),
         ))?;
-        let covered = result.kernels.iter().map(|kernel| kernel.estimate.coverage).fold(1.0, f64::min);
+        let covered = result
+            .kernels
+            .iter()
+            .map(|kernel| kernel.estimate.coverage)
+            .fold(1.0, f64::min);
         if covered < 1.0 {
             out.line(format_args!(
                 "{}: some kernels have opcodes the engine does not know; the least covered one is at {:.1} %",

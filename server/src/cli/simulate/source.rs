@@ -50,7 +50,10 @@ pub(crate) fn find(path: &Path, scratch: Option<&Path>, threads: usize) -> Resul
             Some(_) => Ok(ready(Kernels::single(path))),
             None if name.ends_with(".g") => Ok(ready(Kernels::from_list(path).map_err(Fail::usage)?)),
             None if name.starts_with("kernelslist") => {
-                let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+                let dir = path
+                    .parent()
+                    .filter(|dir| !dir.as_os_str().is_empty())
+                    .unwrap_or(Path::new("."));
                 post_process(dir, scratch, threads)
             }
             None => Err(Fail::usage(format_args!(
@@ -78,7 +81,10 @@ pub(crate) fn find(path: &Path, scratch: Option<&Path>, threads: usize) -> Resul
         )));
     }
     files.sort_by_key(|name| (kernel_id(name), name.clone()));
-    note(format_args!("{}: no {PROCESSED_LIST}; kernels are taken in the order of their numbers", dir.display()));
+    note(format_args!(
+        "{}: no {PROCESSED_LIST}; kernels are taken in the order of their numbers",
+        dir.display()
+    ));
     Ok(ready(Kernels::from_files(&dir, files)))
 }
 
@@ -101,7 +107,9 @@ fn post_process(dir: &Path, scratch: Option<&Path>, threads: usize) -> Result<Fo
         memory_bytes: POST_MEMORY,
         scratch: work.join("runs"),
     };
-    let report = process_folder(&work, &options, &|done| note(format_args!("post-processed {}", done.raw)));
+    let report = process_folder(&work, &options, &|done| {
+        note(format_args!("post-processed {}", done.raw))
+    });
     for warning in report.map_err(Fail::usage)?.all_warnings() {
         note(warning);
     }
@@ -126,7 +134,11 @@ pub(crate) fn names(dir: &Path) -> Result<Vec<String>> {
 
 /// The kernel files at `path`, raw ones too, in list order.
 pub(crate) fn headers(path: &Path) -> Result<Vec<PathBuf>> {
-    if path.is_file() && path.file_name().is_some_and(|name| TraceFormat::of_name(&name.to_string_lossy()).is_some()) {
+    if path.is_file()
+        && path
+            .file_name()
+            .is_some_and(|name| TraceFormat::of_name(&name.to_string_lossy()).is_some())
+    {
         return Ok(vec![path.to_owned()]);
     }
     let inner = path.join("traces");
@@ -140,7 +152,9 @@ pub(crate) fn headers(path: &Path) -> Result<Vec<PathBuf>> {
         false => {
             let names = names(&dir)?;
             let processed = names.iter().filter(|name| *name == PROCESSED_LIST);
-            let raw = names.iter().filter(|name| name.starts_with("kernelslist") && *name != PROCESSED_LIST);
+            let raw = names
+                .iter()
+                .filter(|name| name.starts_with("kernelslist") && *name != PROCESSED_LIST);
             let chosen: Vec<&String> = processed.collect();
             let chosen = if chosen.is_empty() { raw.collect() } else { chosen };
             chosen.into_iter().map(|name| dir.join(name)).collect()
@@ -158,7 +172,10 @@ pub(crate) fn headers(path: &Path) -> Result<Vec<PathBuf>> {
         files.extend(names.into_iter().map(|name| dir.join(name)));
     }
     if files.is_empty() {
-        return Err(Fail::usage(format_args!("{}: no kernel list and no kernel traces here", path.display())));
+        return Err(Fail::usage(format_args!(
+            "{}: no kernel list and no kernel traces here",
+            path.display()
+        )));
     }
     Ok(files)
 }
@@ -168,7 +185,9 @@ pub(crate) fn header(file: &Path) -> Result<KernelHeader, String> {
     let name = file.to_string_lossy();
     let reader = File::open(file).map_err(|error| format!("{name}: {error}"))?;
     let read = match TraceFormat::of_name(&name) {
-        Some(TraceFormat::Raw) => RawReader::open(BufReader::new(reader), &name).map(|raw| raw.header().clone()),
+        Some(TraceFormat::Raw) => {
+            RawReader::open(BufReader::new(reader), &name).map(|raw| raw.header().clone())
+        }
         Some(TraceFormat::RawXz) => {
             let text = xz_reader(BufReader::new(reader)).map_err(|error| format!("{name}: {error}"))?;
             RawReader::open(text, &name).map(|raw| raw.header().clone())

@@ -35,7 +35,12 @@ pub(crate) fn list(args: &ListArgs, out: &mut Out) -> Result {
     if out.is_json() {
         return out.json(&traces);
     }
-    let mut table = Table::default().text("trace").text("state").text("arch").text("model").number("kernels");
+    let mut table = Table::default()
+        .text("trace")
+        .text("state")
+        .text("arch")
+        .text("model")
+        .number("kernels");
     table = table.number("size").text("error");
     for trace in traces {
         table.row([
@@ -58,12 +63,17 @@ pub(crate) fn run(args: &Args, out: &mut Out) -> Result {
     }
     let trace = block_on(async { Ok(args.remote.client()?.trace(&args.trace).await?) });
     let trace = trace.map_err(|fail| match fail {
-        Fail::Unreachable(message) => {
-            Fail::Unreachable(format!("{:?} is no file or folder here, and {message}", args.trace))
-        }
+        Fail::Unreachable(message) => Fail::Unreachable(format!(
+            "{:?} is no file or folder here, and {message}",
+            args.trace
+        )),
         other => other,
     })?;
-    if out.is_json() { out.json(&trace) } else { print(&trace, out) }
+    if out.is_json() {
+        out.json(&trace)
+    } else {
+        print(&trace, out)
+    }
 }
 
 fn print(trace: &TraceDetail, out: &mut Out) -> Result {
@@ -76,7 +86,11 @@ fn print(trace: &TraceDetail, out: &mut Out) -> Result {
         grouped(it.kernel_count),
         bytes(it.bytes)
     ))?;
-    for (what, value) in [("error", &it.error), ("model", &it.model), ("captured on", &it.source_gpu)] {
+    for (what, value) in [
+        ("error", &it.error),
+        ("model", &it.model),
+        ("captured on", &it.source_gpu),
+    ] {
         if let Some(value) = value {
             out.line(format_args!("{what}: {value}"))?;
         }
@@ -84,7 +98,12 @@ fn print(trace: &TraceDetail, out: &mut Out) -> Result {
     if it.synthetic {
         out.line("synthetic: its kernels were written by Cascade, not captured on a GPU")?;
     }
-    let mut table = Table::default().number("id").text("kernel").text("grid").text("block").number("instructions");
+    let mut table = Table::default()
+        .number("id")
+        .text("kernel")
+        .text("grid")
+        .text("block")
+        .number("instructions");
     for kernel in &trace.kernels {
         table.row([
             kernel.kernel_id.to_string(),
@@ -117,10 +136,20 @@ fn local(path: &Path, out: &mut Out) -> Result {
     if out.is_json() {
         return out.json(&kernels.iter().map(value).collect::<Vec<_>>());
     }
-    let mut table = Table::default().text("file").number("size").text("kernel").text("grid").text("block");
+    let mut table = Table::default()
+        .text("file")
+        .number("size")
+        .text("kernel")
+        .text("grid")
+        .text("block");
     table = table.number("regs").number("shared").text("arch").text("tracer");
     for kernel in &kernels {
-        let name = kernel.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = kernel
+            .file
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         let mut cells = vec![name, bytes(kernel.bytes)];
         match &kernel.header {
             Ok(header) => cells.extend([
@@ -130,7 +159,9 @@ fn local(path: &Path, out: &mut Out) -> Result {
                 header.nregs.to_string(),
                 bytes(header.shmem_bytes),
                 format!("sm_{}", header.binary_version),
-                header.tracer_version.map_or_else(|| "1 or 2".to_owned(), |version| version.to_string()),
+                header
+                    .tracer_version
+                    .map_or_else(|| "1 or 2".to_owned(), |version| version.to_string()),
             ]),
             Err(error) => cells.push(format!("cannot be read: {error}")),
         }
@@ -139,7 +170,10 @@ fn local(path: &Path, out: &mut Out) -> Result {
     out.table(&table)?;
     match kernels.iter().filter(|kernel| kernel.header.is_err()).count() {
         0 => Ok(()),
-        bad => Err(Fail::usage(format_args!("{bad} of {} kernels cannot be read", kernels.len()))),
+        bad => Err(Fail::usage(format_args!(
+            "{bad} of {} kernels cannot be read",
+            kernels.len()
+        ))),
     }
 }
 

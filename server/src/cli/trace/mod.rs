@@ -4,6 +4,8 @@ mod info;
 mod post;
 mod synth;
 
+use cascade_accelsim::trace::TraceFormat;
+
 use super::Result;
 use super::out::Out;
 
@@ -26,5 +28,15 @@ pub(crate) fn run(command: Command, out: &mut Out) -> Result {
         Command::Info(args) => info::run(&args, out),
         Command::Synth(args) => synth::run(args, out),
         Command::PostProcess(args) => post::run(args, out),
+    }
+}
+
+/// A format of processed kernels, as options name it.
+fn format(text: &str) -> Result<TraceFormat, String> {
+    match text {
+        "tracez" => Ok(TraceFormat::Packed),
+        "traceg.xz" => Ok(TraceFormat::TextXz),
+        "traceg" => Ok(TraceFormat::Text),
+        _ => Err("must be tracez, traceg.xz or traceg".to_owned()),
     }
 }

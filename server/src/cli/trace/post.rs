@@ -7,6 +7,7 @@ use cascade_accelsim::post::folder::{FolderOptions, FolderReport, PROCESSED_LIST
 use cascade_accelsim::trace::TraceFormat;
 use serde_json::{Value, json};
 
+use super::format;
 use crate::cli::Result;
 use crate::cli::fail::Fail;
 use crate::cli::numbers::grouped;
@@ -35,26 +36,22 @@ pub(crate) struct Args {
     scratch: Option<PathBuf>,
 }
 
-fn format(text: &str) -> Result<TraceFormat, String> {
-    match text {
-        "tracez" => Ok(TraceFormat::Packed),
-        "traceg.xz" => Ok(TraceFormat::TextXz),
-        "traceg" => Ok(TraceFormat::Text),
-        _ => Err("must be tracez, traceg.xz or traceg".to_owned()),
-    }
-}
-
 pub(crate) fn run(args: Args, out: &mut Out) -> Result {
     let inner = args.dir.join("traces");
     let dir = if inner.is_dir() { inner } else { args.dir };
-    let threads = args.jobs.or_else(|| std::thread::available_parallelism().ok()).map_or(1, usize::from);
+    let threads = args
+        .jobs
+        .or_else(|| std::thread::available_parallelism().ok())
+        .map_or(1, usize::from);
     let options = FolderOptions {
         threads,
         format: args.format,
         memory_bytes: args.memory.saturating_mul(1 << 20),
         scratch: args.scratch.unwrap_or_else(|| dir.join(".runs")),
     };
-    let report = process_folder(&dir, &options, &|done| note(format_args!("{} -> {}", done.raw, done.processed)));
+    let report = process_folder(&dir, &options, &|done| {
+        note(format_args!("{} -> {}", done.raw, done.processed))
+    });
     let report = report.map_err(Fail::usage)?;
     for warning in report.all_warnings() {
         note(format_args!("warning: {warning}"));
@@ -62,7 +59,11 @@ pub(crate) fn run(args: Args, out: &mut Out) -> Result {
     if out.is_json() {
         return out.json(&value(&report));
     }
-    let mut table = Table::default().text("kernel").number("blocks").number("warp instr.").number("thread instr.");
+    let mut table = Table::default()
+        .text("kernel")
+        .number("blocks")
+        .number("warp instr.")
+        .number("thread instr.");
     for done in &report.kernels {
         let cells = done.report.as_ref().map_or_else(
             || ["-".to_owned(), "done before".to_owned(), "-".to_owned()],
@@ -71,7 +72,11 @@ pub(crate) fn run(args: Args, out: &mut Out) -> Result {
         table.row(std::iter::once(done.processed.clone()).chain(cells));
     }
     out.table(&table)?;
-    out.line(format_args!("{} kernels in {}", report.kernels.len(), dir.join(PROCESSED_LIST).display()))
+    out.line(format_args!(
+        "{} kernels in {}",
+        report.kernels.len(),
+        dir.join(PROCESSED_LIST).display()
+    ))
 }
 
 fn value(report: &FolderReport) -> Value {
