@@ -66,6 +66,9 @@ pub(super) fn print(results: &[Simulated], out: &mut Out) -> Result {
     }
     // Kernels are the same on every GPU, and a GPU that failed has fewer.
     let longest = results.iter().max_by_key(|result| result.kernels.len());
+    if longest.is_none_or(|result| result.kernels.is_empty()) {
+        return Ok(());
+    }
     for (i, kernel) in longest
         .into_iter()
         .flat_map(|result| result.kernels.iter().enumerate())
