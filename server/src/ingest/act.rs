@@ -87,9 +87,7 @@ impl Ingest {
             return Ok(None);
         };
         self.rebase(id, tree.mark());
-        let seen = self.judge(id, tree, record, Duration::MAX).await?;
-        self.store(id, &seen).await?;
-        Ok(Some(seen))
+        self.judge(id, tree, record, Duration::MAX).await.map(Some)
     }
 
     /// Takes the files as they are now for known, so that our own changes are no news.
@@ -108,6 +106,8 @@ impl Ingest {
         if stored.is_none_or(|trace| trace.kernels != launches) {
             self.db.trace_kernels_replace(id, &launches).await?;
         }
+        // Now that it is complete its list and headers count, which may be news even if no file changed.
+        self.store(id, seen).await?;
         self.settle(id, TraceState::Ready, None).await
     }
 
@@ -178,7 +178,6 @@ impl Ingest {
         write.await.map_err(Error::io("writing a trace's record"))?;
         self.rebase(id, tree.mark());
         let seen = self.judge(id, tree, Some(record), Duration::MAX).await?;
-        self.store(id, &seen).await?;
         match &seen.verdict {
             Verdict::Processed { .. } => self.finish(id, &seen).await,
             // New raw files came in the meantime, or its metadata changed: the next look decides.

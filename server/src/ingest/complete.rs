@@ -86,6 +86,12 @@ impl Look<'_> {
         let home = if flat { "" } else { TRACES };
         let processed = self.is_processed(home)?;
         let raw = self.raw_lists(home).next().is_some();
+        // A flat trace that was processed here has its list in `traces/`.
+        let listed_in = if self.tree.has(&format!("{home}{LIST}")) {
+            home
+        } else {
+            TRACES
+        };
         match self.metadata.map(|m| &m.files) {
             Some(Some(files)) => {
                 if files.iter().any(|f| self.tree.size(&f.path) != Some(f.bytes)) {
@@ -100,14 +106,14 @@ impl Look<'_> {
             }
             Some(None) if self.quiet < SETTLED => return Ok(Verdict::Wait),
             Some(None) => {
-                let full = processed && !matches!(self.kernels(home, LIST)?, Kernels::Missing(_));
+                let full = processed && !matches!(self.kernels(listed_in, LIST)?, Kernels::Missing(_));
                 if !(processed || raw) || !(full || self.has_statistics(home)) {
                     return Ok(Verdict::Wait);
                 }
             }
             None => {
                 let full = match processed {
-                    true => matches!(self.kernels(home, LIST)?, Kernels::All),
+                    true => matches!(self.kernels(listed_in, LIST)?, Kernels::All),
                     false => raw && self.has_statistics(home) && self.has_raw_kernels(home)?,
                 };
                 if !full || self.quiet < BARE_QUIET {
@@ -118,12 +124,6 @@ impl Look<'_> {
         if !processed {
             return Ok(Verdict::Raw { flat });
         }
-        // A flat trace that was processed here has its list in `traces/`.
-        let listed_in = if self.tree.has(&format!("{home}{LIST}")) {
-            home
-        } else {
-            TRACES
-        };
         match self.kernels(listed_in, LIST)? {
             Kernels::All | Kernels::None => Ok(Verdict::Processed { flat }),
             Kernels::Missing(names) => {
@@ -213,7 +213,7 @@ fn missing(home: &str, names: &[String]) -> String {
         0 => String::new(),
         n => format!(" and {n} more"),
     };
-    format!("{home}{LIST} lists files that are not there: {shown}{more}; upload them to {home}")
+    format!("{home}{LIST} lists files that are not there: {shown}{more}; upload them beside it")
 }
 
 #[cfg(test)]

@@ -154,6 +154,29 @@ fn files_beside_the_traces_folder_are_the_trace() {
 }
 
 #[test]
+fn a_flat_trace_that_was_processed_here_has_its_list_in_traces() {
+    let dir = folder(&[
+        ("metadata.json", "{}"),
+        ("kernelslist", "kernel-1.trace"),
+        ("kernel-1.trace", "x"),
+        ("stats.csv", ""),
+        ("traces/kernelslist", "kernel-1.trace"),
+        ("traces/kernelslist.g", "kernel-1.traceg"),
+        ("traces/kernel-1.traceg", "x"),
+    ]);
+    let tree = Tree::walk(dir.path()).unwrap();
+    let record = Record {
+        flat: true,
+        processed: true,
+        source: hex::encode(tree.source_mark("")),
+        list: tree.file_mark("traces/kernelslist.g").map(hex::encode),
+        process: None,
+    };
+    let verdict = judge(dir.path(), Some(&record), NOW);
+    assert_eq!(verdict, Verdict::Processed { flat: true });
+}
+
+#[test]
 fn some_missing_kernels_fail_the_trace_with_their_names() {
     let list = "kernel-1.traceg\nkernel-2.traceg\nkernel-3.traceg\nkernel-4.traceg\nkernel-5.traceg\n";
     let files = [
@@ -163,7 +186,7 @@ fn some_missing_kernels_fail_the_trace_with_their_names() {
     ];
     expect(&files, NOW, Verdict::Wait);
     let error = "traces/kernelslist.g lists files that are not there: kernel-1.traceg, kernel-3.traceg, \
-                 kernel-4.traceg and 1 more; upload them to traces/";
+                 kernel-4.traceg and 1 more; upload them beside it";
     expect(&files, MUCH_LATER, Verdict::Failed(error.into()));
     let listed = r#"{"files": [{"key": "traces/kernelslist.g", "bytes": 80}]}"#;
     expect(
