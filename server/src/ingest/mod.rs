@@ -156,7 +156,7 @@ impl Ingest {
             let stays = trace
                 .error
                 .as_ref()
-                .is_some_and(|e| e.starts_with("post-process"));
+                .is_some_and(|e| e.starts_with("post-processing"));
             let watched = Watched::new(trace.state, trace.error, !stays);
             this.watched.insert(trace.id, watched);
         }

@@ -223,12 +223,10 @@ impl Dispatch {
             Err(error) => {
                 tracing::warn!(%error, "missed ends of sims; stopping whatever should not run");
                 tokio::spawn(async move {
+                    // What is launched from now on is not among these.
+                    let known = this.launcher.known();
                     match this.service.sims_with_launcher().await {
-                        Ok(sims) => {
-                            this.launcher
-                                .sweep(&sims.into_iter().map(|sim| sim.0).collect())
-                                .await
-                        }
+                        Ok(sims) => this.stop_others(known, &sims),
                         Err(error) => tracing::error!(%error, "cannot list the sims that run"),
                     }
                 });
@@ -238,6 +236,7 @@ impl Dispatch {
 
     /// After a start: finds the simulators of sims that were launched before.
     async fn take_over(self: &Arc<Self>, launches: &mut JoinSet<()>) {
+        let known = self.launcher.known();
         let sims = match self.service.sims_with_launcher().await {
             Ok(sims) => sims,
             Err(error) => {
@@ -245,7 +244,7 @@ impl Dispatch {
                 return;
             }
         };
-        let keep: BTreeSet<SimId> = sims.iter().map(|sim| sim.0.clone()).collect();
+        self.stop_others(known, &sims);
         for (id, state, reference) in sims {
             match self.launcher.adopt(&id, reference.as_deref()).await {
                 Some(found) => {
@@ -268,8 +267,17 @@ impl Dispatch {
                 }
             }
         }
-        let launcher = Arc::clone(&self.launcher);
-        tokio::spawn(async move { launcher.sweep(&keep).await });
+    }
+
+    /// Stops the simulators of `known` sims that are not among those that should run.
+    fn stop_others(&self, mut known: BTreeSet<SimId>, running: &[(SimId, SimState, Option<String>)]) {
+        for (sim, ..) in running {
+            known.remove(sim);
+        }
+        for sim in known {
+            let launcher = Arc::clone(&self.launcher);
+            tokio::spawn(async move { launcher.stop(&sim, "").await });
+        }
     }
 
     async fn launch_again(&self, id: &SimId) {

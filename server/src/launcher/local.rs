@@ -43,7 +43,7 @@ pub struct LocalSettings {
 }
 
 impl LocalSettings {
-    /// The settings of a server's own launcher: as many simulators as the machine has cores.
+    /// The settings of a server's own launcher.
     ///
     /// # Errors
     /// When our own program or the data directory cannot be found.
@@ -56,7 +56,7 @@ impl LocalSettings {
             engine: settings.engine.to_string(),
             accelsim_dir: settings.accelsim_dir.clone(),
             sims_dir: std::path::absolute(settings.work_dir())?.join("sims"),
-            slots: std::thread::available_parallelism().map_or(1, usize::from),
+            slots: settings.max_local_sims,
         })
     }
 }
@@ -139,9 +139,14 @@ impl Local {
         if running.contains_key(&spec.sim_id) {
             return Err(LaunchError::Twice);
         }
-        let child = command.spawn().map_err(start_error)?;
-        let gone = || start_error(std::io::Error::other("the process vanished as it started"));
-        let identity = child.id().and_then(Identity::of).ok_or_else(gone)?;
+        let mut child = command.spawn().map_err(start_error)?;
+        let Some(identity) = child.id().and_then(Identity::of) else {
+            let killed = child.start_kill();
+            tracing::error!(sim = %spec.sim_id, ?killed, "no /proc to know a process by");
+            return Err(start_error(std::io::Error::other(
+                "this system has no /proc to know a process by",
+            )));
+        };
         running.insert(spec.sim_id.clone(), identity.clone());
         drop(running);
         if let Err(error) = self.inner.write_down(&spec.sim_id, &identity) {
@@ -233,9 +238,18 @@ impl Launcher for Local {
     }
 
     async fn stop(&self, sim: &SimId, _reference: &str) {
-        let identity = self.inner.lock().get(sim).cloned();
-        if let Some(identity) = identity {
+        let running = self.inner.lock().get(sim).cloned();
+        if let Some(identity) = running {
             process::stop_group(identity.pid, STOP_GRACE).await;
+            return;
+        }
+        // One that a server before this started for a sim that has finished since; nobody watches it.
+        let record = self.inner.file(sim, "pid");
+        if let Some(identity) = read_record(&record) {
+            if identity.is_alive() {
+                process::stop_group(identity.pid, STOP_GRACE).await;
+            }
+            remove_record(&record);
         }
     }
 
@@ -244,6 +258,9 @@ impl Launcher for Local {
             .filter(Identity::is_alive)
             .or_else(|| process::find_by_env("CASCADE_SIM_ID", sim.as_str()))?;
         if self.inner.lock().insert(sim.clone(), identity.clone()).is_none() {
+            if let Err(error) = self.inner.write_down(sim, &identity) {
+                tracing::warn!(%sim, %error, "cannot write the sim's process id down");
+            }
             self.watch(sim.clone(), identity.clone(), Watched::Adopted);
         }
         Some(identity.pid.to_string())
@@ -253,23 +270,16 @@ impl Launcher for Local {
         process::last_lines(&self.inner.file(sim, "out"), QUOTED_LINES)
     }
 
-    async fn sweep(&self, keep: &BTreeSet<SimId>) {
-        let Ok(entries) = std::fs::read_dir(&self.inner.settings.sims_dir) else {
-            return;
-        };
-        for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
-            let sim = match path.file_stem().and_then(|stem| stem.to_str()) {
-                Some(stem) if path.extension().is_some_and(|e| e == "pid") => SimId::from(stem),
-                _ => continue,
-            };
-            if keep.contains(&sim) {
-                continue;
-            }
-            if let Some(identity) = read_record(&path).filter(Identity::is_alive) {
-                tracing::info!(%sim, pid = identity.pid, "stopping a finished sim's process");
-                process::stop_group(identity.pid, STOP_GRACE).await;
-            }
-            remove_record(&path);
+    fn known(&self) -> BTreeSet<SimId> {
+        let mut sims: BTreeSet<SimId> = self.inner.lock().keys().cloned().collect();
+        let entries = std::fs::read_dir(&self.inner.settings.sims_dir);
+        for name in entries
+            .into_iter()
+            .flatten()
+            .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        {
+            sims.extend(name.strip_suffix(".pid").map(SimId::from));
         }
+        sims
     }
 }

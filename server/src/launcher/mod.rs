@@ -84,7 +84,7 @@ pub trait Launcher: Send + Sync {
     /// Starts a simulator and answers the handle to store as the sim's `launcher_ref`.
     async fn launch(&self, spec: &LaunchSpec) -> Result<String, LaunchError>;
 
-    /// Ends a simulator with everything it started; returns when it has been told so, at the latest
+    /// Ends a simulator with everything it started, also one that a server before this started; returns when it has been told so, at the latest
     /// after [`process::STOP_GRACE`]. One that has ended already is no error.
     async fn stop(&self, sim: &SimId, reference: &str);
 
@@ -95,6 +95,6 @@ pub trait Launcher: Send + Sync {
     /// The last lines that a sim's simulator printed.
     fn output(&self, sim: &SimId) -> Vec<String>;
 
-    /// After a restart of the server: ends what still runs for sims other than those in `keep`.
-    async fn sweep(&self, keep: &BTreeSet<SimId>);
+    /// Sims that may have a simulator here, also ones of a server before this.
+    fn known(&self) -> BTreeSet<SimId>;
 }
