@@ -26,6 +26,9 @@ impl Ops {
         req: S3Request<CreateMultipartUploadInput>,
     ) -> S3Result<S3Response<CreateMultipartUploadOutput>> {
         let input = req.input;
+        if input.sse_customer_algorithm.is_some() || input.server_side_encryption.is_some() {
+            return Err(unsupported("encryption by the server").into());
+        }
         let headers = KeptHeaders {
             content_type: input.content_type,
             content_encoding: input.content_encoding,

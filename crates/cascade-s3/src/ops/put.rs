@@ -23,6 +23,12 @@ impl Ops {
         let limit = self.config.max_object_bytes;
         let (body, plan) = incoming(&mut req, limit, "object")?;
         let input = req.input;
+        if input.sse_customer_algorithm.is_some() || input.server_side_encryption.is_some() {
+            return Err(unsupported("encryption by the server").into());
+        }
+        if input.write_offset_bytes.is_some() {
+            return Err(unsupported("appending to an object").into());
+        }
         locate(&self.store, &input.bucket, &input.key)?;
         let conditions = Conditions {
             new_only: match input.if_none_match {

@@ -13,6 +13,7 @@ pub(crate) mod temp;
 
 use std::fs::{self, File};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -250,12 +251,18 @@ impl Store {
                 "a key that ends in / is a folder marker and must be empty, but {length} bytes were sent: drop the slash"
             )));
         }
-        let dir = File::from(dirs::make(&bucket.dir, key)?);
-        let meta = self
-            .meta
-            .write(&dir, &bucket.name, key.raw, Md5::digest(b"").into(), 0, extra)?;
-        fsync(&dir).map_err(io("syncing a folder"))?;
-        Ok(meta)
+        loop {
+            let dir = File::from(dirs::make(&bucket.dir, key)?);
+            let md5 = Md5::digest(b"").into();
+            let meta = self
+                .meta
+                .write(&dir, &bucket.name, key.raw, md5, 0, extra.clone())?;
+            fsync(&dir).map_err(io("syncing a folder"))?;
+            // A delete may have taken the empty folder away meanwhile: make it again.
+            if dir.metadata().map_err(io("reading a folder"))?.nlink() > 0 {
+                return Ok(meta);
+            }
+        }
     }
 
     fn check(&self, bucket: &Bucket, key: &Key<'_>, conditions: &Conditions) -> Result<()> {

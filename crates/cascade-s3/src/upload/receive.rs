@@ -27,15 +27,14 @@ pub(crate) async fn receive<T: Send + 'static>(
     start: impl FnOnce() -> Result<Upload> + Send + 'static,
     done: impl FnOnce(Upload) -> Result<T> + Send + 'static,
 ) -> Result<T> {
-    let (batch, end) = next_batch(&mut body, idle).await?;
+    let (mut batch, mut end) = next_batch(&mut body, idle).await?;
     if end {
         return blocking(move || done(feed_all(start()?, batch)?)).await;
     }
-    let mut upload = blocking(move || feed_all(start()?, batch)).await?;
+    let mut upload = blocking(start).await?;
     let mut writeback: Option<JoinHandle<()>> = None;
     let mut sent_to_disk = 0;
-    loop {
-        // Take the file's handle before the upload moves to the blocking thread.
+    while !end {
         if upload.length() - sent_to_disk >= WRITEBACK_BYTES
             && writeback.as_ref().is_none_or(JoinHandle::is_finished)
         {
@@ -47,13 +46,12 @@ pub(crate) async fn receive<T: Send + 'static>(
             // A failure here shows again in the final sync, which is the one that counts.
             writeback = Some(spawn_blocking(move || fdatasync(&file).unwrap_or_default()));
         }
-        let (batch, end) = next_batch(&mut body, idle).await?;
-        let feed = move || feed_all(upload, batch);
-        if end {
-            return blocking(move || done(feed()?)).await;
-        }
-        upload = blocking(feed).await?;
+        let feed = blocking(move || feed_all(upload, batch));
+        let (fed, next) = tokio::join!(feed, next_batch(&mut body, idle));
+        upload = fed?;
+        (batch, end) = next?;
     }
+    blocking(move || done(feed_all(upload, batch)?)).await
 }
 
 fn feed_all(mut upload: Upload, batch: Vec<Bytes>) -> Result<Upload> {
