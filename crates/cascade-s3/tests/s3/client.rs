@@ -10,6 +10,7 @@ use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc::Receiver;
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 /// A running endpoint. Dropping it stops it.
@@ -17,7 +18,10 @@ pub(crate) struct Server {
     pub(crate) address: SocketAddr,
     pub(crate) events: Receiver<ObjectEvent>,
     pub(crate) dir: TempDir,
-    _runtime: Runtime,
+    pub(crate) shutdown: CancellationToken,
+    /// Ends when the server has.
+    pub(crate) task: JoinHandle<()>,
+    pub(crate) runtime: Runtime,
 }
 
 /// An endpoint that anyone may use.
@@ -38,12 +42,15 @@ pub(crate) fn server(dir: TempDir, change: impl FnOnce(&mut S3Config)) -> Server
     let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
     let address = listener.local_addr().unwrap();
     let endpoint = S3Endpoint::new(config, sender).unwrap();
-    runtime.spawn(endpoint.serve(listener, CancellationToken::new()));
+    let shutdown = CancellationToken::new();
+    let task = runtime.spawn(endpoint.serve(listener, shutdown.clone()));
     Server {
         address,
         events,
         dir,
-        _runtime: runtime,
+        shutdown,
+        task,
+        runtime,
     }
 }
 

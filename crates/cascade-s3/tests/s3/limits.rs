@@ -158,3 +158,23 @@ fn listings_are_encoded_on_request() {
     let first = server.get("/cascade?encoding-type=url&delimiter=/").text();
     assert!(first.contains("<Prefix>a%2Bb%20c%26/</Prefix>"), "{first}");
 }
+
+#[test]
+fn shutdown_does_not_wait_for_idle_connections() {
+    let mut server = open_server();
+    assert_eq!(server.put("/cascade/k", b"x").status, 200);
+    let idle = server.connect();
+    let mut stalled = server.connect();
+    stalled
+        .write_all(&server.head("PUT /cascade/slow", &[("content-length", "10")]))
+        .unwrap();
+    std::thread::sleep(Duration::from_millis(100));
+    server.shutdown.cancel();
+    let ended = async { tokio::time::timeout(Duration::from_secs(5), &mut server.task).await };
+    server
+        .runtime
+        .block_on(ended)
+        .expect("the server ends within five seconds")
+        .unwrap();
+    drop(idle);
+}
