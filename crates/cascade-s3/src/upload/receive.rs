@@ -32,26 +32,41 @@ pub(crate) async fn receive<T: Send + 'static>(
         return blocking(move || done(feed_all(start()?, batch)?)).await;
     }
     let mut upload = blocking(start).await?;
-    let mut writeback: Option<JoinHandle<()>> = None;
+    let mut writeback: Option<Writeback> = None;
     let mut sent_to_disk = 0;
     while !end {
         if upload.length() - sent_to_disk >= WRITEBACK_BYTES
             && writeback.as_ref().is_none_or(JoinHandle::is_finished)
         {
+            settle(writeback.take()).await?;
             sent_to_disk = upload.length();
             let file = upload
                 .file()
                 .try_clone()
                 .map_err(io("opening the temporary file"))?;
-            // A failure here shows again in the final sync, which is the one that counts.
-            writeback = Some(spawn_blocking(move || fdatasync(&file).unwrap_or_default()));
+            writeback = Some(spawn_blocking(move || fdatasync(&file)));
         }
         let feed = blocking(move || feed_all(upload, batch));
         let (fed, next) = tokio::join!(feed, next_batch(&mut body, idle));
         upload = fed?;
         (batch, end) = next?;
     }
+    settle(writeback).await?;
     blocking(move || done(feed_all(upload, batch)?)).await
+}
+
+/// A sync in the background.
+type Writeback = JoinHandle<rustix::io::Result<()>>;
+
+/// Waits for a sync in the background. Its failure must not get lost: the system reports it only once.
+async fn settle(writeback: Option<Writeback>) -> Result<()> {
+    match writeback {
+        None => Ok(()),
+        Some(sync) => match sync.await {
+            Ok(result) => result.map_err(io("syncing an upload")),
+            Err(_stopped) => Err(StoreError::Aborted("the server is shutting down".to_owned())),
+        },
+    }
 }
 
 fn feed_all(mut upload: Upload, batch: Vec<Bytes>) -> Result<Upload> {
