@@ -47,6 +47,8 @@ const SCAN_INTERVAL: Duration = Duration::from_secs(2);
 const EVENT_DELAY: Duration = Duration::from_millis(200);
 /// A trace is looked at again after this many times what the last look took.
 const REST_FACTOR: u32 = 10;
+/// The same for a trace that waits for nothing, unless an object of it is told of.
+const SETTLED_REST_FACTOR: u32 = 50;
 /// Traces that are post-processed at the same time; each uses several threads.
 const PROCESSED_AT_ONCE: usize = 2;
 /// Memory that each may take for lines, bytes.
@@ -82,7 +84,7 @@ pub async fn run(
             }
             () = tokio::time::sleep_until(look_at), if !told.is_empty() => {
                 for id in std::mem::take(&mut told) {
-                    ingest.look_if_rested(&id).await;
+                    ingest.look_after(REST_FACTOR, &id).await;
                 }
             }
             Some(done) = ingest.jobs.join_next() => match done {
@@ -107,8 +109,8 @@ struct Watched {
     judge: bool,
     /// Whether its post-processing is under way.
     processing: bool,
-    /// No look before this time.
-    rest_until: Instant,
+    /// When the last look ended, and how long it took.
+    looked: (Instant, Duration),
 }
 
 struct Ingest {
@@ -182,27 +184,30 @@ impl Ingest {
         };
         let all: BTreeSet<TraceId> = self.watched.keys().cloned().chain(found).collect();
         for id in all {
-            self.look_if_rested(&id).await;
+            let settled = self
+                .watched
+                .get(&id)
+                .is_some_and(|w| !w.judge && w.mark.is_some());
+            let factor = if settled { SETTLED_REST_FACTOR } else { REST_FACTOR };
+            self.look_after(factor, &id).await;
         }
     }
 
-    async fn look_if_rested(&mut self, id: &TraceId) {
-        let rests = self
-            .watched
-            .get(id)
-            .is_some_and(|w| Instant::now() < w.rest_until);
-        if rests || self.stop.is_cancelled() || self.samples.contains(id) {
+    /// Looks at a trace unless the last look was too long for looking again already.
+    async fn look_after(&mut self, factor: u32, id: &TraceId) {
+        let rests = |w: &Watched| w.looked.0.elapsed() < w.looked.1 * factor;
+        let skip = self.stop.is_cancelled() || self.samples.contains(id);
+        if skip || self.watched.get(id).is_some_and(rests) {
             return;
         }
         let started = Instant::now();
-        if let Err(error) = self.look(id).await {
+        let looked = self.look(id).await;
+        if let Err(error) = &looked {
             tracing::warn!(trace = %id, error = error.chain(), "cannot take in a trace; trying again");
-            if let Some(watched) = self.watched.get_mut(id) {
-                watched.judge = true;
-            }
         }
         if let Some(watched) = self.watched.get_mut(id) {
-            watched.rest_until = Instant::now() + started.elapsed() * REST_FACTOR;
+            watched.judge |= looked.is_err();
+            watched.looked = (Instant::now(), started.elapsed());
         }
     }
 
@@ -273,7 +278,7 @@ impl Watched {
             since: now,
             judge,
             processing: false,
-            rest_until: now,
+            looked: (now, Duration::ZERO),
         }
     }
 }
