@@ -1,7 +1,7 @@
 //! Draws a [`BarChart`] as SVG with plotters. Called in the browser only: plotters measures text there, so a
 //! server would lay the same chart out differently.
 
-use cascade_scene::chart::BarChart;
+use cascade_scene::chart::{BarChart, Color, GPU_COLORS};
 use cascade_scene::format;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -23,14 +23,14 @@ const LABEL_PX: f64 = 90.0;
 
 /// Stand-ins for the theme's colours: the SVG is made with them and then refers to the style sheet instead, so
 /// that a chart follows the theme without being drawn again.
-const SERIES: [RGBColor; 6] = [
+const GPUS: [RGBColor; GPU_COLORS] = [
     RGBColor(1, 0, 0),
     RGBColor(1, 0, 1),
     RGBColor(1, 0, 2),
     RGBColor(1, 0, 3),
     RGBColor(1, 0, 4),
-    RGBColor(1, 0, 5),
 ];
+const REAL: RGBColor = RGBColor(1, 1, 0);
 const GRID: RGBColor = RGBColor(2, 0, 0);
 const TEXT: RGBColor = RGBColor(3, 0, 0);
 
@@ -87,9 +87,10 @@ fn draw(chart: &BarChart, width: u32, text: &mut String) -> Result<(), Box<dyn s
     // One bar's width is left between groups.
     let bar = 1.0 / (chart.series.len() + 1) as f64;
     for (group, place) in chart.groups.iter().zip(0_u32..) {
-        for ((value, color), i) in group.values.iter().zip(SERIES.iter().cycle()).zip(0_u32..) {
+        for (i, value) in group.values.iter().enumerate() {
             let Some(ns) = value else { continue };
-            let from = f64::from(place) + bar * (f64::from(i) + 0.5);
+            let color = stand_in(chart.color(i));
+            let from = f64::from(place) + bar * (i as f64 + 0.5);
             let (from, to) = (x(from), x(from + bar).max(x(from) + 1));
             root.draw(&Rectangle::new([(from, y(*ns)), (to, y(0.0))], color.filled()))?;
         }
@@ -113,11 +114,19 @@ fn draw(chart: &BarChart, width: u32, text: &mut String) -> Result<(), Box<dyn s
     Ok(())
 }
 
+/// The stand-in for a colour of the theme.
+fn stand_in(color: Color) -> RGBColor {
+    match color {
+        Color::Real => REAL,
+        Color::Gpu(n) => GPUS.get(n).copied().unwrap_or(REAL),
+    }
+}
+
 /// Puts the style sheet's colours in place of the stand-ins.
 fn with_theme(mut text: String) -> String {
     let hex = |RGBColor(r, g, b): RGBColor| format!("#{r:02X}{g:02X}{b:02X}");
-    for (i, color) in SERIES.into_iter().enumerate() {
-        text = text.replace(&hex(color), &format!("var(--series-{i})"));
+    for color in (0..GPU_COLORS).map(Color::Gpu).chain([Color::Real]) {
+        text = text.replace(&hex(stand_in(color)), &format!("var(--{})", color.name()));
     }
     text.replace(&hex(GRID), "var(--line)")
         .replace(&hex(TEXT), "var(--text-2)")

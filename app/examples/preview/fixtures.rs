@@ -13,10 +13,10 @@ const KERNELS: u64 = 1_204;
 const NAMES: [&str; 6] = [
     "_ZN4vllm15rms_norm_kernelIN3c104HalfEEEvPT_PKS3_S5_fii",
     "_ZN7cutlass7Kernel2I66cutlass_80_tensorop_s16816gemm_f16_64x64_sliced1x2_ldg8_f16f_tn_al8EEvNT_6ParamsE",
-    "_ZN4vllm24rotary_embedding_kernelIN3c104HalfELb1EEEvPKlPT_S6_PKS5_illi",
+    "_ZN4vllm23rotary_embedding_kernelIN3c104HalfELb1EEEvPKlPT_S6_PKS5_illi",
     "flash_fwd_splitkv_kernel",
     "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<c10::Half>, std::array<char*, 3> >(int)",
-    "_Z18silu_and_mul_kernelI6__halfEvPT_PKS1_i",
+    "_Z19silu_and_mul_kernelI6__halfEvPT_PKS1_i",
 ];
 
 /// A point in time so many seconds before the newest one.

@@ -59,13 +59,14 @@ fn Lists(
 #[component]
 pub(crate) fn Guide() -> impl IntoView {
     let site = use_site();
+    let s3 = site
+        .s3_endpoint
+        .map(|endpoint| format!("export CASCADE_S3_ENDPOINT={endpoint}\n"));
     let connect = format!(
-        "export CASCADE_URL={}\nexport CASCADE_TOKEN=<your token>",
-        site.url
+        "export CASCADE_URL={}\n{}export CASCADE_TOKEN=<your token>",
+        site.url,
+        s3.unwrap_or_default()
     );
-    let uploads_to = site.s3_endpoint.map(|endpoint| {
-        view! { <p class="muted">"Profilers upload to " <code>{endpoint}</code> "."</p> }
-    });
     view! {
         <Card title="First steps">
             <ol class="steps">
@@ -78,16 +79,18 @@ pub(crate) fn Guide() -> impl IntoView {
                     <p class="muted">
                         "Profile a workload on a real GPU, or synthesise a small one to look around. A synthetic trace is marked as such everywhere."
                     </p>
-                    <CodeBlock code="cascade trace synth my-trace --model-like opt-125m --steps 1" />
+                    <CodeBlock code="cascade trace synth --model-like opt-125m --steps 1 --arch sm_90 -o my-trace" />
                 </li>
                 <li>
                     <h3>"Upload it"</h3>
-                    <CodeBlock code="cascade upload my-trace" />
-                    {uploads_to}
+                    <CodeBlock code="cascade upload my-trace --run-name my-trace" />
                 </li>
                 <li>
                     <h3>"Simulate it"</h3>
-                    <p class="muted">"Once the trace is ready, open it and choose " <b>"New run"</b> "."</p>
+                    <p class="muted">
+                        "Once the trace is ready, open it and choose " <b>"New run"</b> ", or stay on the command line:"
+                    </p>
+                    <CodeBlock code="cascade runs create my-trace --gpu SM90_H100=2 --gpu SM90_H200=1" />
                 </li>
             </ol>
         </Card>

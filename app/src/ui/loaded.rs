@@ -35,24 +35,14 @@ where
 }
 
 /// Asks for the data again every two seconds while `unfinished` holds for it.
-pub fn poll_while<T>(
-    resource: Resource<Result<T, DataError>>,
-    unfinished: impl Fn(&T) -> bool + Send + Sync + 'static,
-) where
+pub fn poll_while<T>(resource: Resource<Result<T, DataError>>, unfinished: impl Fn(&T) -> bool + 'static)
+where
     T: Clone + Send + Sync + Serialize + DeserializeOwned + 'static,
 {
-    let unfinished = StoredValue::new(unfinished);
     Effect::new(move || {
-        let tick = move || {
-            let again = resource.with_untracked(|data| match data {
-                Some(Ok(data)) => unfinished.with_value(|unfinished| unfinished(data)),
-                _ => false,
-            });
-            if again {
-                resource.refetch();
-            }
-        };
-        if let Ok(timer) = set_interval_with_handle(tick, POLL) {
+        // Runs again whenever data has arrived, so each answer decides whether there is a next question.
+        let again = resource.with(|data| matches!(data, Some(Ok(data)) if unfinished(data)));
+        if again && let Ok(timer) = set_timeout_with_handle(move || resource.refetch(), POLL) {
             on_cleanup(move || timer.clear());
         }
     });

@@ -12,6 +12,8 @@ mod page;
 mod pager;
 mod stat;
 mod table;
+#[cfg(test)]
+mod tests;
 mod time;
 
 pub use badge::{Badge, EngineBadge, RunBadge, SimBadge, Tone, TraceBadge, TraceMarks};

@@ -8,6 +8,30 @@ use crate::kernel_name::readable;
 /// Marks on an axis aim at this number.
 const TICKS: usize = 5;
 
+/// Name of the series of measured times.
+const REAL: &str = "Real";
+/// Colours for GPUs before they repeat.
+pub const GPU_COLORS: usize = 5;
+
+/// A place in the theme's palette.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Color {
+    /// Measured time.
+    Real,
+    /// One of the GPUs, below [`GPU_COLORS`].
+    Gpu(usize),
+}
+
+impl Color {
+    /// Its name in the style sheet: `series-real`, `series-0`.
+    pub fn name(self) -> String {
+        match self {
+            Self::Real => "series-real".to_owned(),
+            Self::Gpu(n) => format!("series-{n}"),
+        }
+    }
+}
+
 /// A bar chart: groups of bars, one bar for each series.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BarChart {
@@ -124,6 +148,15 @@ impl BarChart {
         }
     }
 
+    /// Which colour a series has: real time its own, the GPUs theirs in turn, whether or not there is real time.
+    pub fn color(&self, series: usize) -> Color {
+        let real = self.series.first().is_some_and(|name| name == REAL);
+        match series.checked_sub(usize::from(real)) {
+            Some(gpu) => Color::Gpu(gpu % GPU_COLORS),
+            None => Color::Real,
+        }
+    }
+
     /// Whether there is a bar to draw.
     pub fn is_empty(&self) -> bool {
         self.groups
@@ -156,7 +189,7 @@ pub fn ticks(top: f64, target: usize) -> Vec<f64> {
 
 /// The series of a table: real time where there is any, then the GPUs.
 fn series(table: &Comparison) -> Vec<String> {
-    let real = table.has_real_timing.then(|| "Real".to_owned());
+    let real = table.has_real_timing.then(|| REAL.to_owned());
     real.into_iter()
         .chain(table.configs.iter().map(GpuName::to_string))
         .collect()

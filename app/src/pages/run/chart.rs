@@ -29,12 +29,20 @@ pub(super) fn Charts(
             </button>
         }
     };
-    let series = Memo::new(move |_| table.with(|table| BarChart::by_name(table, 1).series));
+    let series = Memo::new(move |_| {
+        let chart = table.with(|table| BarChart::by_name(table, 1));
+        let named = chart
+            .series
+            .iter()
+            .enumerate()
+            .map(|(i, name)| (chart.color(i).name(), name.clone()));
+        named.collect::<Vec<_>>()
+    });
     let legend = move || {
-        let item = |(i, name): (usize, String)| {
-            view! { <span class="legend-item"><i class=format!("swatch series-{i}") aria-hidden="true"></i>{name}</span> }
+        let item = |(color, name)| {
+            view! { <span class="legend-item"><i class=format!("swatch {color}") aria-hidden="true"></i>{name}</span> }
         };
-        series.get().into_iter().enumerate().map(item).collect::<Vec<_>>()
+        series.get().into_iter().map(item).collect::<Vec<_>>()
     };
     view! {
         <div class="chart-bar">
@@ -142,17 +150,18 @@ fn ByName(
     let rows = move || {
         let chart = table.with(|table| BarChart::by_name(table, NAMES));
         let top = chart.top_ns;
+        let colors: Vec<_> = (0..chart.series.len()).map(|i| chart.color(i).name()).collect();
         let group = |group: cascade_scene::chart::Group| {
             let bars: Vec<_> = group
                 .values
                 .into_iter()
-                .enumerate()
-                .filter_map(|(i, ns)| Some((i, ns?)))
-                .map(|(i, ns)| {
+                .zip(&colors)
+                .filter_map(|(ns, color)| Some((ns?, color.clone())))
+                .map(|(ns, color)| {
                     let width = format!("width:{:.2}%", ns / top * 100.0);
                     view! {
                         <div class="name-bar">
-                            <span class="name-track"><i class=format!("series-{i}") style=width></i></span>
+                            <span class="name-track"><i class=color style=width></i></span>
                             <span class="name-value">{format::duration_ns(ns)}</span>
                         </div>
                     }

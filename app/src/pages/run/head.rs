@@ -32,9 +32,9 @@ pub(super) fn Head(
 
     let asking = RwSignal::new(false);
     let failed = RwSignal::new(None::<String>);
-    let cancel = Action::new_local({
+    let cancel = Action::new({
         let id = id.clone();
-        move |()| {
+        move |(): &()| {
             let id = id.clone();
             async move {
                 match data::cancel_run(id).await {
@@ -81,7 +81,7 @@ pub(super) fn Head(
             open=asking
             title="Cancel this run?"
             confirm="Cancel the run"
-            on_confirm=move |()| _ = cancel.dispatch_local(())
+            on_confirm=move |()| _ = cancel.dispatch(())
         >
             <p>"Simulations that have not finished are stopped for good. Those that have finished keep their results."</p>
         </ConfirmDialog>

@@ -10,7 +10,7 @@ use crate::live::Live;
 use crate::ui::{Card, DataTable, Pager};
 
 /// Rows on a page.
-const ROWS: usize = 50;
+const ROWS: usize = 20;
 
 /// Totals, charts and the table behind them.
 #[component]

@@ -47,7 +47,7 @@ pub(super) fn Log(
         })
     };
     view! {
-        <section class="card" aria-label="Log">
+        <section class="card" id="log" aria-label="Log">
             <div class="card-head">
                 <h2>{move || name().unwrap_or_else(|| "Log".to_owned())}</h2>
                 <div class="card-aside">

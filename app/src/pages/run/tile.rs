@@ -54,7 +54,12 @@ pub(super) fn Tile(
         name.map(|name| view! { <span title=name.clone()>{readable(&name)}</span> })
     };
     let api = format!("/api/sims/{}", segment(sim.as_str()));
-    let select = move |_| on_select.run(sim.clone());
+    let select = move |_| {
+        on_select.run(sim.clone());
+        if let Some(log) = document().get_element_by_id("log") {
+            log.scroll_into_view_with_bool(false);
+        }
+    };
     view! {
         <article class="tile" class:open=move || is_open.get() data-state=move || state.get().as_str()>
             <div class="tile-head">

@@ -1,11 +1,35 @@
 //! What the form for a new run works out: which GPUs fit, which row is wrong, what is sent. No view here.
 
 use cascade_api::{Detail, ErrorBody, GpuConfig, GpuName, Loc, RunEntry, TraceSummary, limits::MAX_COUNT};
+use cascade_scene::engine;
 
 /// Why a trace cannot run on a GPU; `None` when it can.
 pub(super) fn refusal(trace: &TraceSummary, gpu: &GpuConfig) -> Option<String> {
     (gpu.arch != trace.trace_gpu_arch)
         .then(|| format!("{}, but the trace is {}", gpu.arch, trace.trace_gpu_arch))
+}
+
+/// What is said below a chosen GPU: its clock and the engines that can run it here.
+pub(super) fn describe(gpu: &GpuConfig) -> String {
+    let clock = (gpu.core_clock_mhz > 0.0).then(|| format!("{} MHz core clock", gpu.core_clock_mhz));
+    let engines = gpu.engines.iter().map(|engine| engine::name(*engine).to_owned());
+    clock.into_iter().chain(engines).collect::<Vec<_>>().join(" · ")
+}
+
+/// Which GPUs are not offered for a trace, and why; `None` when all are.
+pub(super) fn not_offered(trace: &TraceSummary, gpus: &[GpuConfig]) -> Option<String> {
+    let refused: Vec<_> = gpus
+        .iter()
+        .filter(|gpu| refusal(trace, gpu).is_some())
+        .map(|gpu| gpu.name.as_str())
+        .collect();
+    (!refused.is_empty()).then(|| {
+        let arch = &trace.trace_gpu_arch;
+        format!(
+            "Not offered: {}. The trace holds {arch} instructions, which only {arch} GPUs run.",
+            refused.join(", ")
+        )
+    })
 }
 
 /// The GPUs chosen to begin with: those the trace's metadata names, else the first that fits.

@@ -7,7 +7,7 @@ use leptos_meta::Title;
 
 use crate::data::{self, segment};
 use crate::ui::{
-    Age, Badge, ButtonLink, Card, DataTable, Empty, Look, PageHead, RunBadge, Tone, loaded, poll_while,
+    Age, Badge, ButtonLink, DataTable, Empty, Look, PageHead, RunBadge, Tone, loaded, poll_while,
 };
 
 /// Every run of the workspace. While one is active, the list asks again every two seconds.
@@ -34,7 +34,7 @@ pub(crate) fn Runs() -> impl IntoView {
                         }
                             .into_any()
                     } else {
-                        view! { <Card title="All runs">{run_table(&runs)}</Card> }.into_any()
+                        view! { <section class="card">{run_table(&runs)}</section> }.into_any()
                     }
                 },
             )}

@@ -8,7 +8,9 @@ use leptos_meta::Title;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_query_map};
 
-use super::form::{Refused, launch_label, preselected, read_count, refusal, share_out};
+use super::form::{
+    Refused, describe, launch_label, not_offered, preselected, read_count, refusal, share_out,
+};
 use crate::data::{self, segment};
 use crate::pages::traces::trace_table;
 use crate::ui::{
@@ -135,6 +137,8 @@ fn Form(
     );
     let refused = RwSignal::new(Refused::default());
     let options = options(&trace, &gpus);
+    let left_out = not_offered(&trace, &gpus).map(|text| view! { <p class="muted small">{text}</p> });
+    let gpus = StoredValue::new(gpus);
 
     // Nothing works before the page is alive, so the button waits for that.
     let alive = RwSignal::new(false);
@@ -146,30 +150,36 @@ fn Form(
             .map_or(0, |entries| entries.iter().map(|entry| entry.count).sum())
     };
 
-    let navigate = use_navigate();
     let id = trace.id.clone();
-    let launch = Action::new_local(move |entries: &Vec<RunEntry>| {
-        let (entries, navigate) = (entries.clone(), navigate.clone());
+    let launch = Action::new(move |entries: &Vec<RunEntry>| {
         let body = RunCreate {
             trace_id: id.clone(),
             entries: entries.clone(),
         };
         async move {
-            match data::create_run(body).await {
-                Ok(run) => navigate(
-                    &format!("/runs/{}", segment(run.summary.id.as_str())),
-                    NavigateOptions::default(),
-                ),
-                Err(error) => refused.set(share_out(&error.body, &entries)),
-            }
+            let entries = body.entries.clone();
+            data::create_run(body)
+                .await
+                .map_err(|error| share_out(&error.body, &entries))
         }
+    });
+    let navigate = use_navigate();
+    Effect::new(move || match launch.value().get() {
+        Some(Ok(run)) => {
+            navigate(
+                &format!("/runs/{}", segment(run.summary.id.as_str())),
+                NavigateOptions::default(),
+            );
+        }
+        Some(Err(answer)) => refused.set(answer),
+        None => {}
     });
     let busy = launch.pending();
     let submit = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         refused.set(Refused::default());
         if let Some(entries) = entries.get_untracked().filter(|_| !busy.get_untracked()) {
-            launch.dispatch_local(entries);
+            launch.dispatch(entries);
         }
     };
     let add = move |()| {
@@ -192,8 +202,9 @@ fn Form(
                 <span class="muted">{format!("captured for {}", trace.trace_gpu_arch)}</span>
             </div>
             <For each=move || rows.get() key=|row| row.key let:row>
-                <EntryRow row rows refused options=options.clone() />
+                <EntryRow row rows refused gpus options=options.clone() />
             </For>
+            {left_out}
             {other}
             <div class="form-actions">
                 <Button on_press=add>
@@ -225,6 +236,8 @@ fn EntryRow(
     rows: RwSignal<Vec<Row>>,
     /// What the server refused.
     refused: RwSignal<Refused>,
+    /// What is known of the GPUs.
+    gpus: StoredValue<Vec<GpuConfig>>,
     /// The GPUs to choose from.
     options: Vec<SelectOption>,
 ) -> impl IntoView {
@@ -240,6 +253,15 @@ fn EntryRow(
         })
     });
     let count_error = Memo::new(move |_| read_count(&row.count.get()).err());
+    let about =
+        move || {
+            let chosen = row.gpu.get();
+            gpus.with_value(|gpus| {
+            let gpu = gpus.iter().find(|gpu| gpu.name.as_str() == chosen)?;
+            let notes: Vec<_> = gpu.notes.iter().map(|note| view! { <li>{note.clone()}</li> }).collect();
+            Some(view! { <div class="entry-about muted small"><p>{describe(gpu)}</p> <ul>{notes}</ul></div> })
+        })
+        };
     let (gpu_id, count_id) = (format!("gpu-{}", row.key), format!("count-{}", row.key));
     view! {
         <div class="entry-row" role="group" aria-label="GPU and count">
@@ -262,6 +284,7 @@ fn EntryRow(
             >
                 <Icon name=IconName::Cross />
             </Button>
+            {about}
         </div>
     }
 }

@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use crate::ui::{DataTable, Pager};
 
 /// Rows on a page.
-const ROWS: usize = 100;
+const ROWS: usize = 50;
 
 /// Kernels with their launch shape.
 #[component]

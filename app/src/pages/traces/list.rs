@@ -7,7 +7,7 @@ use leptos_meta::Title;
 
 use crate::data::{self, segment};
 use crate::pages::home::Guide;
-use crate::ui::{Age, Card, DataTable, Empty, PageHead, TraceBadge, TraceMarks, loaded, poll_while};
+use crate::ui::{Age, DataTable, Empty, PageHead, TraceBadge, TraceMarks, loaded, poll_while};
 
 /// Every trace of the workspace. While one is on its way, the list asks again every two seconds.
 #[component]
@@ -32,7 +32,7 @@ pub(crate) fn Traces() -> impl IntoView {
                         }
                             .into_any()
                     } else {
-                        view! { <Card title="All traces">{trace_table(&traces)}</Card> }.into_any()
+                        view! { <section class="card">{trace_table(&traces)}</section> }.into_any()
                     }
                 },
             )}

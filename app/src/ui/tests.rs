@@ -1,0 +1,90 @@
+//! What components render on the server.
+
+use cascade_api::{Engine, SimState};
+use leptos::prelude::*;
+
+use super::{Age, DataTable, EngineBadge, Failure, Field, Progress, SelectInput, SelectOption, SimBadge};
+use crate::data::DataError;
+
+/// The HTML of a view.
+fn html<V: IntoView>(view: impl FnOnce() -> V) -> String {
+    Owner::new().with(|| view().to_html())
+}
+
+#[test]
+fn a_badge_says_where_numbers_come_from() {
+    let replay = html(|| view! { <EngineBadge engine=Engine::Replay /> });
+    assert!(
+        replay.contains("recorded") && !replay.contains("simulated"),
+        "{replay}"
+    );
+    let lost = html(|| view! { <SimBadge state=SimState::Lost /> });
+    assert!(
+        lost.contains("data-tone=\"warn\"") && lost.contains("lost"),
+        "{lost}"
+    );
+}
+
+#[test]
+fn a_table_always_has_a_body() {
+    let table = html(|| view! { <DataTable label="Empty" columns=vec!["#Size".into()]>{()}</DataTable> });
+    assert!(
+        table.contains("<tbody>"),
+        "without it the browser adds one and hydration breaks: {table}"
+    );
+    assert!(
+        table.contains("<th scope=\"col\" class=\"number\">Size</th>"),
+        "{table}"
+    );
+}
+
+#[test]
+fn progress_never_passes_its_end() {
+    let bar = html(|| view! { <Progress label="Kernels" done=9 total=4 /> });
+    assert!(bar.contains("max=\"4\"") && bar.contains("value=\"4\""), "{bar}");
+    let unknown = html(|| view! { <Progress label="Kernels" done=0 total=0 /> });
+    assert!(
+        unknown.contains("max=\"1\"") && unknown.contains("value=\"0\""),
+        "{unknown}"
+    );
+}
+
+#[test]
+fn a_choice_that_is_refused_says_why() {
+    let options = vec![SelectOption {
+        value: "SM80_A100".into(),
+        label: "SM80_A100".into(),
+        refused: Some("sm_80, but the trace is sm_90".into()),
+    }];
+    let field = html(|| {
+        view! {
+            <Field label="GPU" id="gpu">
+                <SelectInput id="gpu" value=RwSignal::new(String::new()) options invalid=false />
+            </Field>
+        }
+    });
+    assert!(
+        field.contains("disabled") && field.contains("but the trace is sm_90"),
+        "{field}"
+    );
+    assert!(
+        field.contains("for=\"gpu\"") && field.contains("aria-describedby=\"gpu-error\""),
+        "{field}"
+    );
+}
+
+#[test]
+fn text_from_outside_stays_text() {
+    let error = DataError::text(404, "trace <script>alert(1)</script> not found");
+    let failure = html(|| view! { <Failure error on_retry=|()| () /> });
+    assert!(!failure.contains("<script>"), "{failure}");
+}
+
+#[test]
+fn a_time_is_the_same_text_until_the_page_is_alive() {
+    let age = html(|| view! { <Age at="2026-11-08T03:05:34Z".parse().unwrap() /> });
+    assert!(
+        age.contains("2026-11-08 03:05 UTC") && age.contains("datetime=\"2026-11-08T03:05:34Z\""),
+        "{age}"
+    );
+}
