@@ -1,7 +1,7 @@
 //! Draws a [`BarChart`] as SVG with plotters. Called in the browser only: plotters measures text there, so a
 //! server would lay the same chart out differently.
 
-use cascade_scene::chart::{BarChart, Color, GPU_COLORS};
+use cascade_scene::chart::{BarChart, GPU_COLORS, Hue};
 use cascade_scene::format;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -115,17 +115,17 @@ fn draw(chart: &BarChart, width: u32, text: &mut String) -> Result<(), Box<dyn s
 }
 
 /// The stand-in for a colour of the theme.
-fn stand_in(color: Color) -> RGBColor {
+fn stand_in(color: Hue) -> RGBColor {
     match color {
-        Color::Real => REAL,
-        Color::Gpu(n) => GPUS.get(n).copied().unwrap_or(REAL),
+        Hue::Real => REAL,
+        Hue::Gpu(n) => GPUS.get(n).copied().unwrap_or(REAL),
     }
 }
 
 /// Puts the style sheet's colours in place of the stand-ins.
 fn with_theme(mut text: String) -> String {
     let hex = |RGBColor(r, g, b): RGBColor| format!("#{r:02X}{g:02X}{b:02X}");
-    for color in (0..GPU_COLORS).map(Color::Gpu).chain([Color::Real]) {
+    for color in (0..GPU_COLORS).map(Hue::Gpu).chain([Hue::Real]) {
         text = text.replace(&hex(stand_in(color)), &format!("var(--{})", color.name()));
     }
     text.replace(&hex(GRID), "var(--line)")

@@ -2,6 +2,7 @@
 
 use cascade_api::{Comparison, ComparisonRow, GpuName};
 
+use crate::engine;
 use crate::format;
 use crate::kernel_name::readable;
 
@@ -15,14 +16,14 @@ pub const GPU_COLORS: usize = 5;
 
 /// A place in the theme's palette.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Color {
+pub enum Hue {
     /// Measured time.
     Real,
     /// One of the GPUs, below [`GPU_COLORS`].
     Gpu(usize),
 }
 
-impl Color {
+impl Hue {
     /// Its name in the style sheet: `series-real`, `series-0`.
     pub fn name(self) -> String {
         match self {
@@ -149,11 +150,11 @@ impl BarChart {
     }
 
     /// Which colour a series has: real time its own, the GPUs theirs in turn, whether or not there is real time.
-    pub fn color(&self, series: usize) -> Color {
+    pub fn color(&self, series: usize) -> Hue {
         let real = self.series.first().is_some_and(|name| name == REAL);
         match series.checked_sub(usize::from(real)) {
-            Some(gpu) => Color::Gpu(gpu % GPU_COLORS),
-            None => Color::Real,
+            Some(gpu) => Hue::Gpu(gpu % GPU_COLORS),
+            None => Hue::Real,
         }
     }
 
@@ -190,9 +191,8 @@ pub fn ticks(top: f64, target: usize) -> Vec<f64> {
 /// The series of a table: real time where there is any, then the GPUs.
 fn series(table: &Comparison) -> Vec<String> {
     let real = table.has_real_timing.then(|| REAL.to_owned());
-    real.into_iter()
-        .chain(table.configs.iter().map(GpuName::to_string))
-        .collect()
+    let gpu = |gpu| engine::column(gpu, table.engines.get(gpu).map_or(&[], Vec::as_slice));
+    real.into_iter().chain(table.configs.iter().map(gpu)).collect()
 }
 
 /// A row's values in the order of [`series`].

@@ -88,7 +88,8 @@ fn Rows(
         let real = table.has_real_timing;
         let gpus = table.configs.iter().flat_map(|gpu| {
             let error = real.then(|| "#Error".to_owned());
-            std::iter::once(format!("#{gpu}")).chain(error)
+            let name = engine::column(gpu, table.engines.get(gpu).map_or(&[], Vec::as_slice));
+            std::iter::once(format!("#{name}")).chain(error)
         });
         let head = ["#".to_owned() + "#", "Kernel".to_owned()].into_iter();
         head.chain(real.then(|| "#Real".to_owned()))

@@ -1,6 +1,6 @@
 //! Charts of hand-made tables.
 
-use super::{BarChart, Color, ticks};
+use super::{BarChart, Hue, ticks};
 use cascade_api::{Comparison, ComparisonRow};
 use indexmap::IndexMap;
 use proptest::prelude::*;
@@ -44,7 +44,7 @@ fn a_few_kernels_each_have_their_own_bars() {
         4.0,
     );
     assert_eq!(chart.series, ["Real", "H100"]);
-    assert_eq!([chart.color(0), chart.color(1)], [Color::Real, Color::Gpu(0)]);
+    assert_eq!([chart.color(0), chart.color(1)], [Hue::Real, Hue::Gpu(0)]);
     assert_eq!(chart.groups[0].label, "0 vecAdd");
     assert_eq!(chart.groups[0].values, [Some(2.0), Some(3.0)]);
     assert_eq!(chart.groups[1].values, [None, None]);
