@@ -123,7 +123,14 @@ async fn a_server_that_is_not_there_is_named_with_its_address() {
 #[tokio::test]
 async fn a_download_that_breaks_off_is_an_error() {
     let results = || async {
-        let broken = futures::stream::iter([Ok("{\"run\":"), Err(std::io::Error::other("cut"))]);
+        // A pause, so that the start of the answer is on its way before the end is missed.
+        let broken = futures::stream::unfold(0, async |n| match n {
+            0 => Some((Ok("{\"run\":"), 1)),
+            _ => {
+                tokio::time::sleep(Duration::from_millis(100)).await;
+                Some((Err(std::io::Error::other("cut")), 2))
+            }
+        });
         Body::from_stream(broken)
     };
     let client = client(Router::new().route("/api/runs/{id}/results", get(results))).await;
