@@ -10,7 +10,7 @@ use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::header::{CACHE_CONTROL, LOCATION};
 use axum::http::{HeaderValue, StatusCode};
-use axum::middleware::{Next, from_fn, from_fn_with_state};
+use axum::middleware::{Next, from_fn, from_fn_with_state, map_response};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use leptos::prelude::{LeptosOptions, provide_context};
@@ -38,7 +38,9 @@ pub fn router(state: AppState) -> Router {
 
     let dir = state.service.settings.site_dir.clone();
     let unknown = render_app_async_with_context(context.clone(), shell.clone());
-    let guarded_unknown = get(unknown).layer(from_fn_with_state(state.clone(), guard));
+    let guarded_unknown = get(unknown)
+        .layer(map_response(not_found))
+        .layer(from_fn_with_state(state.clone(), guard));
     let files = ServeDir::new(dir)
         .append_index_html_on_directories(false)
         .precompressed_br()
@@ -85,6 +87,14 @@ async fn guard(State(state): State<AppState>, request: Request, next: Next) -> R
     }
     let here = uri.path_and_query().map_or("/", |path| path.as_str());
     (StatusCode::SEE_OTHER, [(LOCATION, token_screen(here, false))]).into_response()
+}
+
+/// The page of an address that nothing serves.
+async fn not_found(mut page: Response) -> Response {
+    if page.status().is_success() {
+        *page.status_mut() = StatusCode::NOT_FOUND;
+    }
+    page
 }
 
 /// Tells browsers how long to keep a file.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use cascade_s3::{S3Config, S3Endpoint};
+use cascade_s3::{ObjectEvent, S3Config, S3Endpoint};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -40,6 +40,8 @@ pub struct Running {
     pub s3: Option<SocketAddr>,
     shutdown: CancellationToken,
     parts: JoinSet<&'static str>,
+    /// Objects that were put or deleted; ingest hears of them.
+    objects: mpsc::Receiver<ObjectEvent>,
 }
 
 /// Runs the server until it is told to stop by SIGINT or SIGTERM.
@@ -70,6 +72,16 @@ pub async fn serve(settings: Settings) -> anyhow::Result<()> {
 /// # Errors
 /// When a port or the data directory cannot be used.
 pub async fn start(settings: Settings) -> anyhow::Result<Running> {
+    let mut running = start_listeners(settings).await?;
+    running.start_jobs()?;
+    Ok(running)
+}
+
+/// Starts what answers: the app and the S3 endpoint. Nothing takes traces in, launches sims or watches them.
+///
+/// # Errors
+/// When a port or the data directory cannot be used.
+pub async fn start_listeners(settings: Settings) -> anyhow::Result<Running> {
     let settings = Arc::new(settings);
     let (listener, app) = bind(settings.host, settings.port, "the app", "--port").await?;
     let s3 = match settings.run_s3 {
@@ -100,40 +112,52 @@ pub async fn start(settings: Settings) -> anyhow::Result<Running> {
         }
         "the app"
     });
-    let stop = shutdown.clone();
-    let ingest = ingest::run(service.db.clone(), Arc::clone(&settings), objects, stop);
-    parts.spawn(async move {
-        ingest.await;
-        "ingest"
-    });
-    let (exits, ended) = mpsc::channel(SIM_EXITS);
-    let launcher = Local::new(LocalSettings::of(&service)?, exits).context("cannot use work/sims")?;
-    let launcher = dispatch::run(
-        service.clone(),
-        Arc::new(launcher),
-        ended,
-        Graces::default(),
-        shutdown.clone(),
-    );
-    parts.spawn(async move {
-        launcher.await;
-        "the launcher"
-    });
-    let monitor = monitor::run(service.clone(), shutdown.clone());
-    parts.spawn(async move {
-        monitor.await;
-        "the monitor"
-    });
     Ok(Running {
         service,
         app,
         s3: s3_address,
         shutdown,
         parts,
+        objects,
     })
 }
 
 impl Running {
+    fn start_jobs(&mut self) -> anyhow::Result<()> {
+        let (service, stop) = (self.service.clone(), &self.shutdown);
+        // The listeners' end of this channel stays; only ingest takes from it.
+        let objects = std::mem::replace(&mut self.objects, mpsc::channel(1).1);
+        let ingest = ingest::run(
+            service.db.clone(),
+            Arc::clone(&service.settings),
+            objects,
+            stop.clone(),
+        );
+        self.parts.spawn(async move {
+            ingest.await;
+            "ingest"
+        });
+        let (exits, ended) = mpsc::channel(SIM_EXITS);
+        let launcher = Local::new(LocalSettings::of(&service)?, exits).context("cannot use work/sims")?;
+        let launcher = dispatch::run(
+            service.clone(),
+            Arc::new(launcher),
+            ended,
+            Graces::default(),
+            stop.clone(),
+        );
+        self.parts.spawn(async move {
+            launcher.await;
+            "the launcher"
+        });
+        let monitor = monitor::run(service, stop.clone());
+        self.parts.spawn(async move {
+            monitor.await;
+            "the monitor"
+        });
+        Ok(())
+    }
+
     /// Ends open streams, lets requests under way finish and closes the database, all within seconds.
     pub async fn stop(mut self) {
         self.shutdown.cancel();

@@ -35,6 +35,7 @@ pub struct Heartbeat {
     pub state: ReportedState,
     /// Its exit code, with the last heartbeat.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = -2147483648_f64, maximum = 2147483647))]
     pub exit_code: Option<i32>,
     /// A short reason, with a `failed` heartbeat.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -71,6 +72,7 @@ pub struct HeartbeatAck {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LogChunk {
     /// Counts up from 0; a number that was already taken is ignored.
+    #[cfg_attr(feature = "openapi", schema(minimum = 0, maximum = 9000000000000000_i64))]
     pub seq: u64,
     /// Lines without their newline.
     pub lines: Vec<String>,
@@ -81,7 +83,7 @@ pub struct LogChunk {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StepTimelineUpload {
     /// A simulated timeline, with a `steps` list and a `summary` object.
-    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
+    #[cfg_attr(feature = "openapi", schema(inline, value_type = schema::Simulated))]
     pub simulated: serde_json::Map<String, serde_json::Value>,
     /// Its comparison with the real timeline.
     #[serde(default)]
@@ -104,4 +106,19 @@ pub struct Health {
     /// The app's version.
     #[serde(default)]
     pub version: String,
+}
+
+/// Shapes that only the OpenAPI document needs.
+#[cfg(feature = "openapi")]
+mod schema {
+    /// A simulated timeline; other fields are kept as they come.
+    #[derive(utoipa::ToSchema)]
+    #[expect(dead_code, reason = "only its schema is used")]
+    pub(super) struct Simulated {
+        /// The steps.
+        steps: Vec<serde_json::Value>,
+        /// What they add up to.
+        #[schema(value_type = Object)]
+        summary: (),
+    }
 }

@@ -33,7 +33,7 @@ pub struct FieldError {
     /// The rule as a sentence.
     pub msg: String,
     /// What was given.
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Value))]
     pub input: serde_json::Value,
     /// The rule's limit, for rules that have one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

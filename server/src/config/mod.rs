@@ -162,6 +162,11 @@ impl Settings {
         self.data_dir.join("files")
     }
 
+    /// Files that are not complete yet; emptied at start.
+    pub fn incoming_dir(&self) -> PathBuf {
+        self.data_dir.join("incoming")
+    }
+
     /// Sims' step timelines.
     pub fn steps_dir(&self) -> PathBuf {
         self.data_dir.join("steps")

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cascade_api::{RunEntry, RunId, RunSummary, SimState, Timestamp, TraceId, run_state, sim_counts};
+use cascade_api::{Engine, RunEntry, RunId, RunSummary, SimState, Timestamp, TraceId, run_state, sim_counts};
 
 use super::text::{from_json, to_json, word};
 use super::{Db, DbResult, SimRecord, Tx};
@@ -33,16 +33,17 @@ struct RunRow {
 }
 
 impl RunRow {
-    fn read(self, states: &[SimState]) -> DbResult<RunSummary> {
+    fn read(self, sims: &[(SimState, Engine)]) -> DbResult<RunSummary> {
+        let states = || sims.iter().map(|(state, _)| *state);
         Ok(RunSummary {
             id: self.id.into(),
             trace_id: self.trace_id.into(),
             created_at: Timestamp::from_micros(self.created_at),
-            state: run_state(states.iter().copied()),
+            state: run_state(states()),
             entries: from_json("runs.entries", &self.entries)?,
-            sim_counts: sim_counts(states.iter().copied()),
+            sim_counts: sim_counts(states()),
             sample: self.sample,
-            replay: self.replay,
+            replay: self.replay || sims.iter().any(|(_, engine)| *engine == Engine::Replay),
         })
     }
 }
@@ -55,17 +56,18 @@ impl Db {
         let rows: Vec<RunRow> = sqlx::query_as("SELECT * FROM runs ORDER BY created_at DESC, number DESC")
             .fetch_all(&mut *read)
             .await?;
-        let sims: Vec<(String, String)> = sqlx::query_as("SELECT run_id, state FROM sims")
+        let sims: Vec<(String, String, String)> = sqlx::query_as("SELECT run_id, state, engine FROM sims")
             .fetch_all(&mut *read)
             .await?;
         drop(read);
-        let mut states: BTreeMap<String, Vec<SimState>> = BTreeMap::new();
-        for (run, state) in sims {
-            states.entry(run).or_default().push(word("sims.state", &state)?);
+        let mut by_run: BTreeMap<String, Vec<(SimState, Engine)>> = BTreeMap::new();
+        for (run, state, engine) in sims {
+            let sim = (word("sims.state", &state)?, word("sims.engine", &engine)?);
+            by_run.entry(run).or_default().push(sim);
         }
         rows.into_iter()
             .map(|row| {
-                let of_run = states.remove(&row.id).unwrap_or_default();
+                let of_run = by_run.remove(&row.id).unwrap_or_default();
                 row.read(&of_run)
             })
             .collect()
@@ -80,7 +82,7 @@ impl Db {
             .await?;
         let Some(row) = row else { return Ok(None) };
         let sims = SimRecord::of_run(&mut read, id).await?;
-        let states: Vec<SimState> = sims.iter().map(|s| s.summary.state).collect();
+        let states: Vec<_> = sims.iter().map(|s| (s.summary.state, s.summary.engine)).collect();
         Ok(Some((row.read(&states)?, sims)))
     }
 }

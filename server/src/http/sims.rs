@@ -86,7 +86,8 @@ pub(crate) async fn step_timeline(
     request_body(content = FileBytes, content_type = "application/octet-stream"),
     params(
         ("sim_id" = String, Path, description = "The sim's id."),
-        ("name" = String, Path, description = "Letters, digits, `.`, `_` and `-`, 1 to 128 of them.")),
+        ("name" = String, Path, pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$",
+            description = "Letters, digits, `.`, `_` and `-`, 1 to 128 of them, and neither `.` nor `..`.")),
     responses(
         (status = 200, description = "The file as stored.", body = SimFile),
         (status = 400, response = BadBody),

@@ -185,7 +185,7 @@ impl Service {
         let real = self.real_timing(&run.trace).await?;
         let service = self.clone();
         Ok(download(|mut w| async move {
-            let mut export = Export::new(str::to_owned);
+            let mut export = Export::new(cascade_scene::kernel_name::readable);
             let written = async {
                 w.text(export.head()).await?;
                 for sim in &run.sims {

@@ -49,10 +49,10 @@ impl Service {
             return Err(Error::FileName(name.to_owned()));
         }
         self.sim(sim).await?;
-        let dir = self.settings.files_dir().join(sim.as_str());
+        let incoming = self.settings.incoming_dir();
         let open = move || {
-            std::fs::create_dir_all(&dir)?;
-            tempfile::Builder::new().prefix(".put-").tempfile_in(&dir)
+            std::fs::create_dir_all(&incoming)?;
+            tempfile::NamedTempFile::new_in(&incoming)
         };
         let opened = tokio::task::spawn_blocking(open).await?;
         let (file, temporary) = opened.map_err(Error::io("cannot store a file"))?.into_parts();
@@ -93,11 +93,8 @@ impl Service {
         }
         tx.file_put(&upload.sim, &stored).await?;
         let (temporary, path) = (upload.temporary, self.file_path(&upload.sim, &stored.name));
-        let rename = move || {
-            temporary.persist(&path).map_err(|e| e.error)?;
-            sync_dir(&path)
-        };
-        tokio::task::spawn_blocking(rename).await?.map_err(failed())?;
+        let place = move || put_in_place(temporary, &path);
+        tokio::task::spawn_blocking(place).await?.map_err(failed())?;
         tx.commit().await?;
         drop(turn);
         Ok(stored)
@@ -149,19 +146,20 @@ fn content_type(name: &str) -> String {
 }
 
 /// Writes a whole file so that a crash leaves the old one or the new one.
-pub(super) fn write_durably(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let dir = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(dir)?;
-    let mut file = tempfile::NamedTempFile::new_in(dir)?;
+pub(super) fn write_durably(incoming: &Path, path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    std::fs::create_dir_all(incoming)?;
+    let mut file = tempfile::NamedTempFile::new_in(incoming)?;
     file.write_all(bytes)?;
     file.as_file().sync_all()?;
-    file.persist(path).map_err(|e| e.error)?;
-    sync_dir(path)
+    put_in_place(file.into_temp_path(), path)
 }
 
-/// Makes a rename last: the directory itself is written out.
-fn sync_dir(path: &Path) -> std::io::Result<()> {
-    File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()
+/// Gives a complete file its name, and makes the name last: the directory itself is written out.
+fn put_in_place(temporary: tempfile::TempPath, path: &Path) -> std::io::Result<()> {
+    let dir = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(dir)?;
+    temporary.persist(path).map_err(|e| e.error)?;
+    File::open(dir)?.sync_all()
 }
 
 #[cfg(test)]

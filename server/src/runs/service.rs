@@ -73,6 +73,12 @@ impl Service {
     /// Opens the data directory and reads the GPU catalogue.
     pub async fn open(settings: Arc<Settings>, urls: Urls) -> DbResult<Self> {
         let db = Db::open(&settings.data_dir).await?;
+        // What a crash left half received; nothing else lies there.
+        if let Err(error) = std::fs::remove_dir_all(settings.incoming_dir())
+            && error.kind() != std::io::ErrorKind::NotFound
+        {
+            tracing::warn!(%error, "cannot clear the directory of incoming files");
+        }
         let gpus = GpuCatalogue::read(&settings);
         let logs = LogBook::new(settings.logs_dir());
         Ok(Self(Arc::new(Inner {

@@ -15,10 +15,10 @@ impl Service {
         let (service, id) = (self.clone(), id.clone());
         tokio::spawn(async move {
             let (turn, _) = service.sim_turn(&id).await?;
-            let path = service.timeline_path(&id);
+            let (incoming, path) = (service.settings.incoming_dir(), service.timeline_path(&id));
             let write = move || {
                 let json = serde_json::to_vec(&upload)?;
-                write_durably(&path, &json)?;
+                write_durably(&incoming, &path, &json)?;
                 Ok(json.len() as u64)
             };
             let bytes = tokio::task::spawn_blocking(write)

@@ -20,7 +20,7 @@ fn a_bearer_token_is_read_whatever_the_case_of_its_scheme() {
 
 #[test]
 fn only_our_own_pages_may_use_a_session_to_change_something() {
-    let rows: [(&[(&str, &str)], bool); 8] = [
+    let rows: [(&[(&'static str, &'static str)], bool); 8] = [
         (&[], true),
         (&[("sec-fetch-site", "same-origin")], true),
         (&[("sec-fetch-site", "none")], true),
@@ -38,10 +38,6 @@ fn only_our_own_pages_may_use_a_session_to_change_something() {
         (&[("origin", "null"), ("host", "a:8000")], false),
     ];
     for (pairs, expected) in rows {
-        let pairs: Vec<(&'static str, &'static str)> = pairs
-            .iter()
-            .map(|(n, v)| (n.to_owned().leak() as &str, v.to_owned().leak() as &str))
-            .collect();
-        assert_eq!(is_same_origin(&headers(&pairs)), expected, "{pairs:?}");
+        assert_eq!(is_same_origin(&headers(pairs)), expected, "{pairs:?}");
     }
 }

@@ -1,0 +1,13 @@
+//! The HTTP API as its callers see it: one server for each test, in this process, on free ports.
+
+mod app;
+mod auth;
+mod downloads;
+mod errors;
+mod events;
+mod files;
+mod logs;
+mod openapi;
+mod pages;
+mod runs;
+mod traces;
