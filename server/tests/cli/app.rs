@@ -1,6 +1,7 @@
 //! A server of the binary's own, on free ports.
 
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,7 @@ const TOKEN: &str = "a-token-for-tests";
 /// A running `cascade serve`; ended when it goes out of scope.
 pub(crate) struct App {
     child: Child,
+    sim_cmd: Option<String>,
     pub(crate) url: String,
     pub(crate) dir: tempfile::TempDir,
 }
@@ -19,23 +21,26 @@ impl App {
     /// Starts the app; without `sim_cmd` it runs its own worker.
     pub(crate) fn start(sim_cmd: Option<&str>) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let mut command = cascade(&["serve", "--host", "127.0.0.1", "--port", "0", "--s3-port", "0"]);
-        command
-            .env("CASCADE_DATA_DIR", dir.path().join("data"))
-            .env("CASCADE_TOKEN", TOKEN);
-        command
-            .env("TMPDIR", dir.path())
-            .env("CASCADE_ACCELSIM_DIR", dir.path().join("none"));
-        if let Some(sim_cmd) = sim_cmd {
-            command.env("CASCADE_SIM_CMD", sim_cmd);
+        let sim_cmd = sim_cmd.map(str::to_owned);
+        let (child, url) = serve(dir.path(), sim_cmd.as_deref(), "0");
+        Self {
+            child,
+            sim_cmd,
+            url,
+            dir,
         }
-        let log = std::fs::File::create(dir.path().join("app.log")).unwrap();
-        let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let url = lines
-            .find_map(|line| Some(line.unwrap().strip_prefix("app: ")?.to_owned()))
-            .unwrap();
-        Self { child, url, dir }
+    }
+
+    /// Kills the app without warning.
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Starts a killed app again, on its data and at its address.
+    pub(crate) fn start_again(&mut self) {
+        let port = self.url.rsplit(':').next().unwrap().to_owned();
+        (self.child, _) = serve(self.dir.path(), self.sim_cmd.as_deref(), &port);
     }
 
     /// Runs a command against this app.
@@ -74,4 +79,34 @@ impl Drop for App {
         drop(self.child.kill());
         drop(self.child.wait());
     }
+}
+
+fn serve(dir: &Path, sim_cmd: Option<&str>, port: &str) -> (Child, String) {
+    let mut command = cascade(&["serve", "--host", "127.0.0.1", "--port", port, "--s3-port", "0"]);
+    command
+        .env("CASCADE_DATA_DIR", dir.join("data"))
+        .env("CASCADE_TOKEN", TOKEN);
+    command
+        .env("TMPDIR", dir)
+        .env("CASCADE_ACCELSIM_DIR", dir.join("none"));
+    if let Some(sim_cmd) = sim_cmd {
+        command.env("CASCADE_SIM_CMD", sim_cmd);
+    }
+    let log = std::fs::File::options()
+        .create(true)
+        .append(true)
+        .open(dir.join("app.log"))
+        .unwrap();
+    let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().unwrap();
+    // All that it announces: the app must not write to a pipe that is closed.
+    let mut url = None;
+    for line in BufReader::new(child.stdout.take().unwrap()).lines() {
+        let line = line.unwrap();
+        url = url.or(line.strip_prefix("app: ").map(str::to_owned));
+        if line.starts_with("data: ") {
+            break;
+        }
+    }
+    let url = url.unwrap();
+    (child, url)
 }

@@ -1,11 +1,13 @@
 //! The `cascade` binary from outside: its output, its exit codes, and a server it runs.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::print_stdout, reason = "a test that is skipped says so")]
 
 mod app;
 mod logs;
 mod main_job;
 mod offline;
+mod restart;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
