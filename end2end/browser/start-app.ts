@@ -37,7 +37,7 @@ export default async function start(): Promise<() => Promise<void>> {
     if (i > 100) throw new Error("the trace did not become ready");
     await new Promise((done) => setTimeout(done, 200));
   }
-  const run = JSON.parse(cli("runs", "create", "browser-trace", "--gpu", "SM90_H100=2", "--gpu", "SM90_H200=1", "--json"));
+  const run = JSON.parse(cli("runs", "create", "browser-trace", "--gpu", "SM90_H100:2", "--gpu", "SM90_H200:1", "--json"));
   cli("runs", "watch", run.id);
   process.env.CASCADE_TEST_RUN = run.id;
   return async () => {

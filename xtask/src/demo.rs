@@ -107,7 +107,7 @@ pub(crate) fn demo(args: &DemoArgs) -> Result<()> {
     run(synth.arg(&trace))?;
     run(cli(&["upload"]).arg(&trace).args(["--run-name", "demo-opt-125m"]))?;
     wait_ready(&cli)?;
-    let entries = ["--gpu", "SM90_H100=2", "--gpu", "SM90_H200=1"];
+    let entries = ["--gpu", "SM90_H100:2", "--gpu", "SM90_H200:1"];
     let created = output(cli(&["runs", "create", "demo-opt-125m", "--json"]).args(entries))?;
     let created: serde_json::Value =
         serde_json::from_str(&created).context("reading what `runs create` printed")?;
