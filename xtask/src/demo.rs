@@ -118,7 +118,7 @@ pub(crate) fn demo(args: &DemoArgs) -> Result<()> {
     let page = format!("{}/token?next=/runs/{id}#token={TOKEN}", app.url);
     say(format!("watch it live: {page}"));
     run(&mut cli(&["runs", "watch", &id]))?;
-    run(&mut cli(&["runs", "show", &id, "--kernels"]))?;
+    run(&mut cli(&["runs", "kernels", &id]))?;
     say(format!(
         "the whole demo took {:.0} s",
         started.elapsed().as_secs_f64()

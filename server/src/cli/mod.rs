@@ -6,6 +6,7 @@
 mod completions;
 mod fail;
 mod gpus;
+mod kernels;
 mod log;
 mod numbers;
 mod out;

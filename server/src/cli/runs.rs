@@ -7,7 +7,7 @@ use super::numbers::{four_digits, grouped_f64, shortened};
 use super::out::Out;
 use super::remote::Remote;
 use super::table::Table;
-use super::{Result, block_on, watch};
+use super::{Result, block_on, kernels, watch};
 
 /// What to do with runs.
 #[derive(Debug, clap::Subcommand)]
@@ -19,6 +19,13 @@ pub(crate) enum Command {
     },
     /// One run with its sims
     Show {
+        /// The run's id
+        run: String,
+        #[command(flatten)]
+        remote: Remote,
+    },
+    /// A run's kernels on every GPU, beside the real times where the trace has them
+    Kernels {
         /// The run's id
         run: String,
         #[command(flatten)]
@@ -72,6 +79,7 @@ pub(crate) fn run(command: Command, out: &mut Out) -> Result {
                 let run = remote.client()?.run(&run).await?;
                 show(&run, out)
             }
+            Command::Kernels { run, remote } => kernels::show(&run, &remote, out).await,
             Command::Watch { run, remote } => watch::follow(&remote.client()?, &run, out).await,
             Command::Create {
                 trace,
