@@ -5,7 +5,7 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 use clap::Args;
 
-use crate::sh::{cargo, cmd, print_line, root, say, tee};
+use crate::sh::{cargo, cmd, print_line, root, run, say, target_dir, tee};
 use crate::{demo, tools};
 
 /// Options of `cargo xtask test`.
@@ -61,6 +61,8 @@ pub(crate) fn test(args: &TestArgs) -> Result<()> {
     suite("rust", rust.args(["--no-fail-fast"]).env("CASCADE_BIN", &cascade))?;
     if !args.rust_only {
         let python = tools::python()?;
+        run(&mut cargo(&["build", "-p", "cascade-s3", "--example", "serve"]))?;
+        let s3 = target_dir().join("debug/examples/serve");
         let scripts = root().join("end2end");
         let mut clients = cmd(
             &python,
@@ -69,7 +71,8 @@ pub(crate) fn test(args: &TestArgs) -> Result<()> {
         clients
             .arg(scripts.join("clients"))
             .env("CASCADE_BIN", &cascade)
-            .env("CASCADE_SITE_DIR", &site);
+            .env("CASCADE_SITE_DIR", &site)
+            .env("CASCADE_S3_SERVE", s3);
         suite("clients", &mut clients)?;
         tools::chromium()?;
         tools::npm("end2end")?;
