@@ -51,7 +51,7 @@ pub struct Running {
 pub async fn serve(settings: Settings) -> anyhow::Result<()> {
     start_logging(&settings)?;
     let mut running = start(settings).await?;
-    announce(&running).context("cannot say where the server listens")?;
+    announce(&running);
     let part = tokio::select! {
         signal = stop_signal() => {
             tracing::info!("stopping on {}", signal?);
@@ -215,22 +215,23 @@ fn s3_config(settings: &Settings) -> S3Config {
     config
 }
 
-#[expect(
-    clippy::print_stdout,
-    reason = "these lines are what a person and a script wait for"
-)]
-fn announce(running: &Running) -> std::io::Result<()> {
+/// Says where the app answers, for a person and for scripts that wait for these lines. Nobody has to read them:
+/// a closed standard output stops nothing.
+fn announce(running: &Running) {
     let service = &running.service;
-    println!("app: http://{}", reachable(running.app));
+    let mut text = format!("app: http://{}\n", reachable(running.app));
     if let Some(s3) = running.s3 {
-        println!(
-            "s3: http://{} (bucket {})",
+        text += &format!(
+            "s3: http://{} (bucket {})\n",
             reachable(s3),
             service.settings.s3_bucket
         );
     }
-    println!("data: {}", service.settings.data_dir.display());
-    std::io::stdout().flush()
+    text += &format!("data: {}\n", service.settings.data_dir.display());
+    let mut stdout = std::io::stdout().lock();
+    if let Err(error) = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        tracing::debug!(%error, "nobody reads standard output");
+    }
 }
 
 /// An address that a browser on this machine can open.
