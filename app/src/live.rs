@@ -39,7 +39,7 @@ pub(crate) struct Live {
     /// The run with its sims.
     pub(crate) run: RwSignal<RunDetail>,
     /// Its kernels, real against simulated.
-    pub(crate) table: RwSignal<KernelTable>,
+    table: RwSignal<KernelTable>,
     /// How changes arrive.
     pub(crate) link: RwSignal<Link>,
     /// The end of each sim's log, in the order of the run's sims.
@@ -69,6 +69,11 @@ impl Live {
             }
         });
         live
+    }
+
+    /// Reads the kernels, real against simulated; what reads them runs again when they change.
+    pub(crate) fn kernels<T>(self, read: impl FnOnce(&Comparison) -> T) -> T {
+        self.table.with(|table| read(table.table()))
     }
 
     /// One sim; `None` for an id that the run does not have.

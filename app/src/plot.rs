@@ -47,9 +47,8 @@ pub(crate) fn inner_width(width: u32) -> f64 {
 /// The group under a pointer at `x` px from the chart's left edge.
 pub(crate) fn group_at(x: f64, width: u32, groups: usize) -> Option<usize> {
     let place = (x - f64::from(LEFT)) / inner_width(width).max(1.0);
-    (0.0..1.0)
-        .contains(&place)
-        .then(|| (place * groups as f64) as usize)
+    let group = (place * groups as f64) as usize;
+    (0.0..1.0).contains(&place).then_some(group)
 }
 
 /// The chart as SVG, `width` px wide and [`HEIGHT`] px high.

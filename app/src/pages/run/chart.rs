@@ -1,10 +1,10 @@
 //! Two charts of the same times: each kernel in launch order, and each kernel name with its launches added up.
 
-use cascade_api::Comparison;
 use cascade_scene::{chart::BarChart, format};
 use leptos::html;
 use leptos::prelude::*;
 
+use crate::live::Live;
 use crate::plot::{self, HEIGHT, MIN_BAR};
 
 /// Names shown one by one; the rest are added up.
@@ -13,8 +13,8 @@ const NAMES: usize = 10;
 /// The charts with a switch between them.
 #[component]
 pub(super) fn Charts(
-    /// The kernels.
-    table: Memo<Comparison>,
+    /// The run.
+    live: Live,
 ) -> impl IntoView {
     let by_name = RwSignal::new(false);
     let tab = move |name: bool, text: &'static str| {
@@ -30,7 +30,7 @@ pub(super) fn Charts(
         }
     };
     let series = Memo::new(move |_| {
-        let chart = table.with(|table| BarChart::by_name(table, 1));
+        let chart = live.kernels(|table| BarChart::by_name(table, 1));
         let named = chart
             .series
             .iter()
@@ -51,8 +51,8 @@ pub(super) fn Charts(
             </div>
             <div class="legend">{legend}</div>
         </div>
-        <Show when=move || by_name.get() fallback=move || view! { <ByLaunch table /> }>
-            <ByName table />
+        <Show when=move || by_name.get() fallback=move || view! { <ByLaunch live /> }>
+            <ByName live />
         </Show>
     }
 }
@@ -60,8 +60,8 @@ pub(super) fn Charts(
 /// Kernels in launch order. Drawn in the browser, which knows how wide it may be; the table below says the same.
 #[component]
 fn ByLaunch(
-    /// The kernels.
-    table: Memo<Comparison>,
+    /// The run.
+    live: Live,
 ) -> impl IntoView {
     let frame = NodeRef::<html::Div>::new();
     let width = RwSignal::new(None::<u32>);
@@ -84,7 +84,7 @@ fn ByLaunch(
         let width = width.get()?;
         Some((
             width,
-            table.with(|table| BarChart::by_launch(table, plot::inner_width(width), MIN_BAR)),
+            live.kernels(|table| BarChart::by_launch(table, plot::inner_width(width), MIN_BAR)),
         ))
     });
     let svg = move || match chart.get() {
@@ -144,11 +144,11 @@ fn ByLaunch(
 /// Kernel names from the slowest down.
 #[component]
 fn ByName(
-    /// The kernels.
-    table: Memo<Comparison>,
+    /// The run.
+    live: Live,
 ) -> impl IntoView {
     let rows = move || {
-        let chart = table.with(|table| BarChart::by_name(table, NAMES));
+        let chart = live.kernels(|table| BarChart::by_name(table, NAMES));
         let top = chart.top_ns;
         let colors: Vec<_> = (0..chart.series.len()).map(|i| chart.color(i).name()).collect();
         let group = |group: cascade_scene::chart::Group| {

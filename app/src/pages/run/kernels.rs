@@ -18,17 +18,16 @@ pub(super) fn Kernels(
     /// The run.
     live: Live,
 ) -> impl IntoView {
-    let table = Memo::new(move |_| live.table.with(|table| table.table().clone()));
-    let empty = Memo::new(move |_| table.with(|table| table.rows.is_empty()));
+    let empty = Memo::new(move |_| live.kernels(|table| table.rows.is_empty()));
     view! {
         <Card title="Kernels">
             <Show
                 when=move || !empty.get()
                 fallback=|| view! { <p class="muted">"No kernel has finished yet."</p> }
             >
-                <Totals table />
-                <Charts table />
-                <Rows table />
+                <Totals live />
+                <Charts live />
+                <Rows live />
             </Show>
         </Card>
     }
@@ -37,11 +36,11 @@ pub(super) fn Kernels(
 /// One figure block for each GPU.
 #[component]
 fn Totals(
-    /// The kernels.
-    table: Memo<Comparison>,
+    /// The run.
+    live: Live,
 ) -> impl IntoView {
     let blocks = move || {
-        table.with(|table| {
+        live.kernels(|table| {
             totals(table)
                 .into_iter()
                 .map(|total| {
@@ -78,27 +77,17 @@ fn made_by(table: &Comparison, gpu: &GpuName) -> String {
 /// The table: one row for each kernel position.
 #[component]
 fn Rows(
-    /// The kernels.
-    table: Memo<Comparison>,
+    /// The run.
+    live: Live,
 ) -> impl IntoView {
     let number = RwSignal::new(0);
-    let total = Signal::derive(move || table.with(|table| table.rows.len()));
+    let total = Signal::derive(move || live.kernels(|table| table.rows.len()));
     let page = Signal::derive(move || Page::new(number.get(), ROWS, total.get()));
-    let columns = table.with_untracked(|table| {
-        let real = table.has_real_timing;
-        let gpus = table.configs.iter().flat_map(|gpu| {
-            let error = real.then(|| "#Error".to_owned());
-            let name = engine::column(gpu, table.engines.get(gpu).map_or(&[], Vec::as_slice));
-            std::iter::once(format!("#{name}")).chain(error)
-        });
-        let head = ["#".to_owned() + "#", "Kernel".to_owned()].into_iter();
-        head.chain(real.then(|| "#Real".to_owned()))
-            .chain(gpus)
-            .collect::<Vec<_>>()
-    });
+    let columns = untrack(|| live.kernels(columns));
     let rows = move || {
-        table.with(|table| {
-            let rows = table.rows.get(page.get().rows()).unwrap_or_default();
+        let shown = page.get().rows();
+        live.kernels(|table| {
+            let rows = table.rows.get(shown).unwrap_or_default();
             rows.iter().map(|row| one_row(table, row)).collect::<Vec<_>>()
         })
     };
@@ -106,6 +95,20 @@ fn Rows(
         <DataTable label="Kernel times, median over replicas" columns=columns>{rows}</DataTable>
         <Pager page total on_go=move |to| number.set(to) />
     }
+}
+
+/// Titles of the columns: number, name, real time where there is any, then each GPU with its error.
+fn columns(table: &Comparison) -> Vec<String> {
+    let real = table.has_real_timing;
+    let gpus = table.configs.iter().flat_map(|gpu| {
+        let name = engine::column(gpu, table.engines.get(gpu).map_or(&[], Vec::as_slice));
+        std::iter::once(format!("#{name}")).chain(real.then(|| "#Error".to_owned()))
+    });
+    let head = ["##", "Kernel"]
+        .into_iter()
+        .chain(real.then_some("#Real"))
+        .map(str::to_owned);
+    head.chain(gpus).collect()
 }
 
 /// One kernel position.

@@ -10,7 +10,8 @@ mod tile;
 use cascade_api::{Comparison, RunDetail, RunFile, RunId, SimId};
 use leptos::prelude::*;
 use leptos_meta::Title;
-use leptos_router::hooks::{query_signal, use_params_map};
+use leptos_router::NavigateOptions;
+use leptos_router::hooks::{query_signal_with_options, use_params_map};
 
 use crate::data::{self, DataError};
 use crate::live::Live;
@@ -61,7 +62,14 @@ fn Run(
     let live = Live::new(run, comparison);
 
     // The selected sim is in the address, so that a link shows the same log.
-    let (asked, select) = query_signal::<String>("sim");
+    let (asked, select) = query_signal_with_options::<String>(
+        "sim",
+        NavigateOptions {
+            scroll: false,
+            replace: true,
+            ..NavigateOptions::default()
+        },
+    );
     let first = sims.first().cloned();
     let selected = Memo::new({
         let sims = sims.clone();
