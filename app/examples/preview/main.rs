@@ -2,6 +2,10 @@
 //! `cargo run -p app --features ssr --example preview -- <site folder> [port]`, after the site is built.
 //!
 //! Nothing of this ships: the numbers are invented and say so in the workspace's name.
+#![expect(
+    clippy::expect_used,
+    reason = "a preview that cannot go on tells its author by stopping"
+)]
 
 mod fixtures;
 
