@@ -59,7 +59,10 @@ pub(crate) struct ChromeTrace {
     info(title = "Cascade", description = "Traces, runs and sims over HTTP."),
     modifiers(&Security),
     security(("token" = []), ("session" = [])),
-    components(responses(BadBody, Unauthorized, CrossSite, NotFound, Conflict, TooLarge, Unprocessable)),
+    components(
+        responses(BadBody, Unauthorized, CrossSite, NotFound, Conflict, TooLarge, Unprocessable),
+        schemas(api::ErrorBody)
+    ),
     paths(
         health::health,
         health::metrics,

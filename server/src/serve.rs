@@ -1,6 +1,6 @@
 //! `cascade serve`: binds the ports, starts every part and stops them in order.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -250,6 +250,7 @@ fn start_logging(settings: &Settings) -> anyhow::Result<()> {
         .with_context(|| format!("CASCADE_LOG is no filter: {:?}", settings.log_filter))?;
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
+        .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr);
     let started = match settings.log_format {
         LogFormat::Text => log.try_init(),

@@ -30,7 +30,7 @@ pub(super) fn from_json<T: DeserializeOwned>(column: &'static str, text: &str) -
 
 /// One of a closed list of words.
 pub(super) fn word<T: FromStr>(column: &'static str, text: &str) -> DbResult<T> {
-    text.parse().map_err(|_: T::Err| bad(column, text))
+    text.parse().ok().ok_or_else(|| bad(column, text))
 }
 
 /// A count as SQLite's signed integer; counts beyond it stay at its end.

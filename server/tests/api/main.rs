@@ -1,5 +1,7 @@
 //! The HTTP API as its callers see it: one server for each test, in this process, on free ports.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
+
 mod app;
 mod auth;
 mod downloads;
