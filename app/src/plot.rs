@@ -18,8 +18,8 @@ const RIGHT: u32 = 8;
 const TOP: u32 = 10;
 /// Room for the kernels' numbers, px.
 const BOTTOM: u32 = 24;
-/// A label below the bars takes about this many px.
-const LABEL_PX: f64 = 90.0;
+/// A number below the bars takes about this many px, with the space around it.
+const LABEL_PX: f64 = 48.0;
 
 /// Stand-ins for the theme's colours: the SVG is made with them and then refers to the style sheet instead, so
 /// that a chart follows the theme without being drawn again.
