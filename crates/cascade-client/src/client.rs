@@ -14,6 +14,9 @@ use crate::{Error, Result, Retry};
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Longest wait between two pieces of an answer. Above the event stream's keepalive of 15 s.
 const READ_TIMEOUT: Duration = Duration::from_secs(60);
+/// Bytes a second at which a body must at least travel: 32 KiB/s, which is 2 Mbit/s for the eight requests that
+/// an upload has under way.
+const SLOWEST: u64 = 32 << 10;
 /// Bytes of an error body that are looked at.
 const MAX_ERROR_BYTES: usize = 64 << 10;
 
@@ -21,6 +24,7 @@ const MAX_ERROR_BYTES: usize = 64 << 10;
 #[derive(Clone)]
 pub struct Client {
     http: reqwest::Client,
+    uploads: reqwest::Client,
     base: Url,
     token: String,
     retry: Retry,
@@ -43,12 +47,13 @@ impl Client {
     /// [`Error::Address`] when `base_url` is no http(s) address.
     pub fn new(base_url: &str, token: impl Into<String>) -> Result<Self> {
         let base = parse(base_url)?;
-        let http = http().map_err(|error| Error::Address {
+        let bad = |error: reqwest::Error| Error::Address {
             url: base_url.to_owned(),
             reason: causes(&error),
-        })?;
+        };
         Ok(Self {
-            http,
+            http: http().map_err(bad)?,
+            uploads: http_uploads().map_err(bad)?,
             base,
             token: token.into(),
             retry: Retry::PERSON,
@@ -77,7 +82,16 @@ impl Client {
     }
 
     pub(crate) fn request(&self, method: Method, url: Url) -> RequestBuilder {
-        let request = self.http.request(method, url);
+        self.with_token(self.http.request(method, url))
+    }
+
+    /// A request with a body of `len` bytes, which may take its time.
+    pub(crate) fn upload(&self, method: Method, url: Url, len: u64) -> RequestBuilder {
+        self.with_token(self.uploads.request(method, url))
+            .timeout(patience(len))
+    }
+
+    fn with_token(&self, request: RequestBuilder) -> RequestBuilder {
         if self.token.is_empty() {
             request
         } else {
@@ -186,12 +200,25 @@ pub(crate) fn parse(text: &str) -> Result<Url> {
 
 /// The transport, with timeouts for connecting and for silence but none for a whole answer.
 pub(crate) fn http() -> reqwest::Result<reqwest::Client> {
+    builder().read_timeout(READ_TIMEOUT).build()
+}
+
+/// The transport for bodies. Its requests have a [`patience`] each: the wait for an answer that [`http`] has
+/// begins before the body is sent, so a large body on a slow link would never arrive.
+pub(crate) fn http_uploads() -> reqwest::Result<reqwest::Client> {
+    builder().build()
+}
+
+fn builder() -> reqwest::ClientBuilder {
     reqwest::Client::builder()
         .connect_timeout(CONNECT_TIMEOUT)
-        .read_timeout(READ_TIMEOUT)
         .redirect(reqwest::redirect::Policy::none())
         .user_agent(concat!("cascade/", env!("CARGO_PKG_VERSION")))
-        .build()
+}
+
+/// Longest time for a request with a body of `len` bytes, its answer included.
+pub(crate) fn patience(len: u64) -> Duration {
+    READ_TIMEOUT + Duration::from_secs(len / SLOWEST)
 }
 
 /// The JSON body of an answer.

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use cascade_api::{Heartbeat, HeartbeatAck, LogChunk, SimFile, SimId, StepTimelineUpload};
 use reqwest::{Body, Method, header};
+use serde::Serialize;
 use tokio_util::io::ReaderStream;
 
 use crate::client::{Repeat, json};
@@ -28,19 +29,7 @@ impl Client {
     /// # Errors
     /// 404 for an unknown sim.
     pub async fn send_log(&self, sim: &SimId, chunk: &LogChunk) -> Result<()> {
-        let url = self.url(&["sims", sim.as_str(), "logs"]);
-        // Encoded once, not for each try.
-        let body = bytes::Bytes::from(serde_json::to_vec(chunk).map_err(|error| Error::Answer {
-            url: url.to_string(),
-            reason: error.to_string(),
-        })?);
-        let make = |c: &Self| {
-            let request = c.request(Method::POST, url.clone());
-            Ok(request
-                .header(header::CONTENT_TYPE, "application/json")
-                .body(body.clone()))
-        };
-        self.send(Repeat::Always, make).await.map(drop)
+        self.post_large(&["sims", sim.as_str(), "logs"], chunk).await
     }
 
     /// Sends what a whole step took.
@@ -48,8 +37,23 @@ impl Client {
     /// # Errors
     /// 422 when `simulated` lacks `steps` or `summary`.
     pub async fn send_step_timeline(&self, sim: &SimId, upload: &StepTimelineUpload) -> Result<()> {
-        let url = self.url(&["sims", sim.as_str(), "step-timeline"]);
-        let make = |c: &Self| Ok(c.request(Method::POST, url.clone()).json(upload));
+        self.post_large(&["sims", sim.as_str(), "step-timeline"], upload)
+            .await
+    }
+
+    async fn post_large(&self, path: &[&str], value: &(impl Serialize + Sync)) -> Result<()> {
+        let url = self.url(path);
+        // Encoded once, not for each try.
+        let body = bytes::Bytes::from(serde_json::to_vec(value).map_err(|error| Error::Answer {
+            url: url.to_string(),
+            reason: error.to_string(),
+        })?);
+        let make = |c: &Self| {
+            let request = c.upload(Method::POST, url.clone(), body.len() as u64);
+            Ok(request
+                .header(header::CONTENT_TYPE, "application/json")
+                .body(body.clone()))
+        };
         self.send(Repeat::Always, make).await.map(drop)
     }
 
@@ -61,7 +65,7 @@ impl Client {
         let url = self.url(&["sims", sim.as_str(), "files", name]);
         let make = |c: &Self| {
             let (body, len) = file_body(path, 0, u64::MAX)?;
-            let request = c.request(Method::PUT, url.clone());
+            let request = c.upload(Method::PUT, url.clone(), len);
             Ok(request
                 .header(header::CONTENT_TYPE, "application/octet-stream")
                 .header(header::CONTENT_LENGTH, len)

@@ -13,6 +13,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use cascade_api::{RunCreate, RunEvent};
 use cascade_client::{Client, Error, Retry};
+use futures::StreamExt;
 
 const QUICK: Retry = Retry {
     first: Duration::from_millis(5),
@@ -164,4 +165,42 @@ async fn events_go_on_after_the_connection_is_lost() {
     ));
     assert!(events.next().await.is_none());
     assert_eq!(calls.load(Ordering::SeqCst), 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_takes_minutes_arrives() {
+    const BYTES: usize = 32 << 20;
+    const PIECE: usize = 512 << 10;
+    let file = tempfile::NamedTempFile::new().unwrap();
+    file.as_file().set_len(BYTES as u64).unwrap();
+    // A slow link: two seconds for each half MiB.
+    let take = |body: Body| async move {
+        let mut pieces = body.into_data_stream();
+        let (mut got, mut slept) = (0, 0);
+        while let Some(piece) = pieces.next().await {
+            got += piece.unwrap().len();
+            while slept < got / PIECE {
+                tokio::time::sleep(Duration::from_secs(2)).await;
+                slept += 1;
+            }
+        }
+        let stored = serde_json::json!({
+            "name": "a.bin", "size": got, "content_type": "x/y", "created_at": "2026-01-01T00:00:00Z",
+        });
+        axum::Json(stored)
+    };
+    let router = Router::new()
+        .route("/api/sims/{id}/files/{name}", axum::routing::put(take))
+        .layer(axum::extract::DefaultBodyLimit::disable());
+    let client = client(router).await.with_retry(Retry::NEVER);
+    let started = tokio::time::Instant::now();
+    let stored = client
+        .put_file(&"sim-1".into(), "a.bin", file.path())
+        .await
+        .unwrap();
+    assert_eq!(stored.size, BYTES as u64);
+    assert!(
+        started.elapsed() > Duration::from_secs(120),
+        "the test is slow enough"
+    );
 }

@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 
 pub use folder::{Local, folder};
 
-use crate::client::{http, parse};
+use crate::client::{http, http_uploads, parse};
 use crate::error::causes;
 use crate::{Error, Result, Retry};
 
@@ -65,6 +65,7 @@ pub struct Report {
 /// Uploads folders to one bucket.
 pub struct Uploader {
     http: reqwest::Client,
+    uploads: reqwest::Client,
     bucket: Bucket,
     credentials: Option<Credentials>,
     prefix: String,
@@ -93,6 +94,7 @@ impl Uploader {
         .map_err(|error| address(error.to_string()))?;
         Ok(Self {
             http: http().map_err(|error| address(causes(&error)))?,
+            uploads: http_uploads().map_err(|error| address(causes(&error)))?,
             bucket,
             credentials: target
                 .credentials

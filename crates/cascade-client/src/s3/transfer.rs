@@ -5,7 +5,7 @@ use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt, stream};
 use md5::{Digest, Md5};
-use reqwest::{RequestBuilder, Response, header};
+use reqwest::{RequestBuilder, Response, Url, header};
 use rusty_s3::S3Action;
 use rusty_s3::actions::{
     AbortMultipartUpload, CompleteMultipartUpload, CreateMultipartUpload, PutObject, UploadPart,
@@ -15,7 +15,7 @@ use super::digest::{md5, parts_etag};
 use super::folder::Local;
 use super::remote::{Object, Part, SIGNED_FOR, in_words, unquoted};
 use super::{PARALLEL, Tally, Uploader};
-use crate::client::{Repeat, exchange};
+use crate::client::{Repeat, exchange, patience};
 use crate::error::causes;
 use crate::retry::Again;
 use crate::simulator::file_body;
@@ -68,7 +68,7 @@ impl Uploader {
         action.headers_mut().insert("content-md5", sum.clone());
         self.call(|| {
             let (body, len) = file_body(&file.path, 0, file.bytes)?;
-            let request = self.http.put(action.sign(SIGNED_FOR)).header("content-md5", &sum);
+            let request = self.put(action.sign(SIGNED_FOR), len).header("content-md5", &sum);
             Ok(request.header(header::CONTENT_LENGTH, len).body(body))
         })
         .await?;
@@ -82,8 +82,8 @@ impl Uploader {
         let sum = BASE64_STANDARD.encode(Md5::digest(&bytes));
         action.headers_mut().insert("content-md5", sum.clone());
         self.call(|| {
-            let request = self.http.put(action.sign(SIGNED_FOR)).header("content-md5", &sum);
-            Ok(request.body(bytes.clone()))
+            let request = self.put(action.sign(SIGNED_FOR), bytes.len() as u64);
+            Ok(request.header("content-md5", &sum).body(bytes.clone()))
         })
         .await
         .map(drop)
@@ -153,7 +153,7 @@ impl Uploader {
         let answer = self
             .call(|| {
                 let (body, len) = file_body(&file.path, start, len)?;
-                let request = self.http.put(action.sign(SIGNED_FOR)).header("content-md5", &sum);
+                let request = self.put(action.sign(SIGNED_FOR), len).header("content-md5", &sum);
                 Ok(request.header(header::CONTENT_LENGTH, len).body(body))
             })
             .await?;
@@ -182,6 +182,11 @@ impl Uploader {
             return Err(self.unexpected(text));
         }
         Ok(())
+    }
+
+    /// A PUT of `len` bytes.
+    fn put(&self, url: Url, len: u64) -> RequestBuilder {
+        self.uploads.put(url).timeout(patience(len))
     }
 
     /// Sends what `make` builds, at most [`PARALLEL`] at once, repeated while that may help: every S3 call
