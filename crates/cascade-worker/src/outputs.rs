@@ -13,14 +13,24 @@ use flate2::write::GzEncoder;
 
 use crate::pump::Pump;
 use crate::rundir::{LOG_NAME, RunDir};
+use crate::stop::Stop;
 
 /// Text files above this size are compressed.
 const GZIP_ABOVE: u64 = 1 << 20;
 /// Bytes at a file's start that show whether it is text.
 const LOOKED_AT: u64 = 8 << 10;
 
-/// Uploads what `run` holds. What cannot be uploaded costs a line in the log, never the sim.
-pub(crate) async fn upload(client: &Client, sim: &SimId, run: &RunDir, pump: &mut Pump) {
+/// Uploads what `run` holds. What cannot be uploaded costs a line in the log, never the sim. Nothing is uploaded
+/// once the worker must stop.
+pub(crate) async fn upload(client: &Client, sim: &SimId, run: &RunDir, pump: &mut Pump, stop: &Stop) {
+    tokio::select! {
+        biased;
+        () = stop.wait() => {}
+        () = upload_all(client, sim, run, pump) => {}
+    }
+}
+
+async fn upload_all(client: &Client, sim: &SimId, run: &RunDir, pump: &mut Pump) {
     let mut left = MAX_SIM_FILE_BYTES;
     match run.written() {
         Ok(files) => {

@@ -111,7 +111,7 @@ async fn simulate(job: &Job, client: &Client, stop: &Stop) -> Heartbeat {
     if let Some(message) = verdict.message.as_ref().filter(|_| verdict.succeeded) {
         pump.note(message).await;
     }
-    upload(client, &job.sim, &run, &mut pump).await;
+    upload(client, &job.sim, &run, &mut pump, stop).await;
     pump.flush().await;
     match verdict {
         Verdict { succeeded: true, .. } => Heartbeat {

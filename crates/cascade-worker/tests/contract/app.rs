@@ -43,6 +43,8 @@ pub(crate) struct Kept {
     count: u64,
     /// Cancel from the n-th heartbeat on.
     pub(crate) cancel_at: Option<usize>,
+    /// Files are kept but never acknowledged.
+    pub(crate) mute_files: bool,
 }
 
 type Shared = Arc<Mutex<Kept>>;
@@ -150,10 +152,16 @@ async fn file(
     Path((_, name)): Path<(String, String)>,
     body: Bytes,
 ) -> Json<SimFile> {
-    let mut kept = kept.lock().unwrap();
-    kept.calls.push(Call::File(name.clone()));
     let size = body.len() as u64;
-    kept.files.insert(name.clone(), body);
+    let mute = {
+        let mut kept = kept.lock().unwrap();
+        kept.calls.push(Call::File(name.clone()));
+        kept.files.insert(name.clone(), body);
+        kept.mute_files
+    };
+    if mute {
+        std::future::pending::<()>().await;
+    }
     Json(SimFile {
         name,
         size,

@@ -170,6 +170,23 @@ async fn a_sim_that_is_cancelled_at_once_does_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_sim_that_is_cancelled_while_it_uploads_stops_uploading() {
+    let bench = Bench::new();
+    let path = bench.write("recorded.log", log(1));
+    bench.write("outputs/a.csv", "a");
+    let app = App::start(|_| Fault::None).await;
+    {
+        let mut kept = app.kept.lock().unwrap();
+        kept.cancel_at = Some(1);
+        kept.mute_files = true;
+    }
+    let job = bench.replay(&path, Some(bench.dir.path().join("outputs")));
+    let ran = tokio::time::timeout(Duration::from_secs(20), run(job, app.client())).await;
+    assert_eq!(ran.unwrap().unwrap(), Outcome::Cancelled);
+    assert_eq!(app.file_names(), ["a.csv"], "neither again nor the next");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_failed_recording_fails_in_plain_words() {
     let bench = Bench::new();
     let path = bench.write("cut.log", log(3).split_once("kernel_name = k3").unwrap().0);
