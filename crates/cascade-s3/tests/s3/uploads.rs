@@ -1,6 +1,8 @@
 //! Multipart uploads across a restart, and parts that must not mix.
 
 use std::io::Write as _;
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
 
 use crate::client::{Server, open_server, server};
 
@@ -57,6 +59,45 @@ fn an_upload_survives_a_restart() {
             .is_none()
     );
     assert_eq!(complete(&second, "big", &id, &[(1, &one)]), 404);
+}
+
+/// Makes a part look as if the machine had gone down since it came.
+fn of_another_boot(folder: &Path, number: i32) {
+    let path = folder.join(format!("part-{number:05}.json"));
+    let mut record: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    assert_ne!(record["boot"].take(), serde_json::Value::Null);
+    record["boot"] = "an earlier one".into();
+    std::fs::write(&path, record.to_string()).unwrap();
+}
+
+#[test]
+fn parts_that_were_lost_with_the_power_are_asked_for_again() {
+    let server = open_server();
+    let id = start(&server, "k");
+    let folder = server.root().join(".multipart").join(&id);
+    let (one, two) = (vec![1; 5 * MIB], vec![2; 5 * MIB]);
+    let etags = [
+        part(&server, "k", &id, 1, &one),
+        part(&server, "k", &id, 2, &two),
+        part(&server, "k", &id, 3, b"end"),
+    ];
+    let named: Vec<(i32, &str)> = (1..).zip(etags.iter().map(String::as_str)).collect();
+    of_another_boot(&folder, 1);
+    of_another_boot(&folder, 2);
+    // Bytes of part 1 and the record of part 3 never reached the disk; part 2 is whole.
+    let data = std::fs::File::options().write(true).open(folder.join("data"));
+    data.unwrap().write_all_at(&[0; 4096], 0).unwrap();
+    std::fs::write(folder.join("part-00003.json"), "").unwrap();
+    assert_eq!(complete(&server, "k", &id, &named[..1]), 400);
+    assert_eq!(complete(&server, "k", &id, &named[2..]), 400);
+    assert_eq!(server.get("/cascade/k").status, 404, "nothing became visible");
+    part(&server, "k", &id, 1, &one);
+    part(&server, "k", &id, 3, b"end");
+    assert_eq!(complete(&server, "k", &id, &named), 200);
+    assert_eq!(
+        server.get("/cascade/k").body,
+        [one, two, b"end".to_vec()].concat()
+    );
 }
 
 #[test]

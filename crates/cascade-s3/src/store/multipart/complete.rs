@@ -17,6 +17,9 @@ use crate::store::temp::TempFile;
 use crate::store::{Conditions, Store};
 use crate::upload::digest::{Algorithm, Checksums};
 
+/// Bytes read at a time where a part is compared.
+const BLOCK_BYTES: usize = 256 << 10;
+
 /// A part as the client names it on completion.
 #[derive(Debug, Clone)]
 pub(crate) struct Wanted {
@@ -50,6 +53,7 @@ impl Store {
                 limit,
             });
         }
+        self.check_bytes(upload, &parts)?;
         let (md5, count) = etag(&parts);
         let (checksums, composite) = checksums(&upload.info.algorithm, upload.info.full_object, &parts);
         let extra = Extra {
@@ -70,6 +74,35 @@ impl Store {
         }
         self.uploads.claims().completing.remove(&upload.id);
         result
+    }
+
+    /// Compares the parts that may have been lost with their MD5s: those that the machine went down after.
+    fn check_bytes(&self, upload: &OpenUpload, parts: &[(i32, &PartRecord)]) -> Result<()> {
+        let boot = &self.uploads.boot;
+        for (number, part) in parts {
+            if part.boot == *boot && !boot.is_empty() {
+                continue;
+            }
+            let (mut file, offset) = self.open_part(upload, *number, part)?;
+            file.seek(SeekFrom::Start(offset)).map_err(io("reading a part"))?;
+            let mut bytes = file.take(part.size);
+            let mut md5 = Md5::new();
+            let mut block = vec![0; BLOCK_BYTES];
+            loop {
+                let read = bytes.read(&mut block).map_err(io("reading a part"))?;
+                if read == 0 {
+                    break;
+                }
+                md5.update(block.get(..read).unwrap_or_default());
+            }
+            if part.md5 != <[u8; 16]>::from(md5.finalize()) {
+                return Err(StoreError::Part {
+                    number: *number,
+                    why: "its bytes were lost when the machine went down: upload it again".to_owned(),
+                });
+            }
+        }
+        Ok(())
     }
 
     /// Keeps new writers out of `data`; true where there is none at present.

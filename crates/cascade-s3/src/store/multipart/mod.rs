@@ -6,7 +6,9 @@
 //!   completing the usual upload (equal parts, the last one shorter) moves no byte;
 //! - `part-<number>.json`: one record a part; `part-<number>-…`: a part that did not fit into `data`.
 //!
-//! Parts are not synced one by one; completing syncs the whole object before it answers.
+//! Parts are not synced one by one; completing syncs the whole object before it answers. What was written
+//! before the machine last went down is compared with its MD5 first, and a record that it left half written
+//! counts as none.
 
 mod complete;
 mod part;
@@ -41,6 +43,8 @@ pub(crate) const MAX_PART_BYTES: u64 = 5 << 30;
 /// Uploads older than this are removed when the server starts.
 const MAX_AGE: Duration = Duration::from_secs(7 * 24 * 3600);
 
+/// Where Linux names the machine's present run.
+const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 const INFO: &str = "upload.json";
 const DATA: &str = "data";
 
@@ -72,6 +76,8 @@ pub(crate) struct Uploads {
     path: PathBuf,
     dir: OwnedFd,
     claims: Arc<Mutex<Claims>>,
+    /// The machine's present run, from boot to going down.
+    boot: String,
 }
 
 /// Who writes into which upload's `data` right now, by upload id.
@@ -106,6 +112,8 @@ impl Uploads {
             path,
             dir,
             claims: Arc::default(),
+            // Without it (no Linux) every part is compared.
+            boot: fs::read_to_string(BOOT_ID).map_or_else(|_none| String::new(), |id| id.trim().to_owned()),
         })
     }
 
@@ -203,7 +211,7 @@ impl Store {
     }
 }
 
-/// Reads a small JSON file; `None` where there is none.
+/// Reads a small JSON file; `None` where there is none, or only a part of one.
 fn read_json<T: DeserializeOwned>(dir: &OwnedFd, name: &str) -> Result<Option<T>> {
     let Some(mut file) = dirs::open_file(dir, name)? else {
         return Ok(None);
@@ -211,7 +219,11 @@ fn read_json<T: DeserializeOwned>(dir: &OwnedFd, name: &str) -> Result<Option<T>
     let mut text = Vec::new();
     file.read_to_end(&mut text)
         .map_err(io("reading a multipart upload's record"))?;
-    serde_json::from_slice(&text)
-        .map(Some)
-        .map_err(io("reading a multipart upload's record"))
+    match serde_json::from_slice(&text) {
+        Ok(value) => Ok(Some(value)),
+        Err(error) => {
+            tracing::warn!(name, %error, "a record of a multipart upload is not whole");
+            Ok(None)
+        }
+    }
 }

@@ -29,6 +29,9 @@ pub(crate) struct PartRecord {
     pub(crate) modified: SystemTime,
     /// The file that holds it; `None` for its place in `data`.
     pub(super) file: Option<String>,
+    /// The run of the machine in which it was received.
+    #[serde(default)]
+    pub(super) boot: String,
 }
 
 impl PartRecord {
@@ -144,6 +147,7 @@ impl Store {
             checksums: received.checksums,
             modified: SystemTime::now(),
             file: None,
+            boot: self.uploads.boot.clone(),
         };
         // A slot stays claimed until its record is written.
         let slot = match received.target {
