@@ -18,6 +18,8 @@ use crate::runs::Service;
 
 use super::{LaunchError, LaunchSpec, Launcher, SimExit};
 
+/// The variable that names a process's sim.
+const SIM_ID: &str = "CASCADE_SIM_ID";
 /// How often a process that is not our child is looked at.
 const ADOPTED_POLL: Duration = Duration::from_millis(500);
 /// Lines of a simulator's output that its error quotes.
@@ -125,7 +127,7 @@ impl Local {
         let mut command = process::command(program);
         command
             .args(args)
-            .env("CASCADE_SIM_ID", spec.sim_id.as_str())
+            .env(SIM_ID, spec.sim_id.as_str())
             .env("CASCADE_MAIN_URL", &settings.main_url)
             .env("CASCADE_TOKEN", &spec.token)
             .env("CASCADE_GPU_CONFIG", spec.gpu_config.as_str())
@@ -161,31 +163,23 @@ impl Local {
     fn watch(&self, sim_id: SimId, identity: Identity, watched: Watched) {
         let inner = Arc::clone(&self.inner);
         tokio::spawn(async move {
-            let (how, code) = match watched {
+            let how = match watched {
                 Watched::Child(mut child) => match child.wait().await {
-                    Ok(status) => (process::how_ended(status), status.code()),
-                    Err(error) => (format!("could not be waited for ({error})"), None),
+                    Ok(status) => process::how_ended(status),
+                    Err(error) => format!("could not be waited for ({error})"),
                 },
                 Watched::Adopted => {
                     while identity.is_alive() {
                         tokio::time::sleep(ADOPTED_POLL).await;
                     }
-                    (
-                        String::from("ended (its exit code is unknown, the server was restarted)"),
-                        None,
-                    )
+                    String::from("ended (its exit code is unknown, the server was restarted)")
                 }
             };
             // What the simulator started and left behind ends with it.
             process::stop_group(identity.pid, STOP_GRACE).await;
             let output = process::last_lines(&inner.file(&sim_id, "out"), QUOTED_LINES);
             inner.forget(&sim_id);
-            let exit = SimExit {
-                sim_id,
-                how,
-                code,
-                output,
-            };
+            let exit = SimExit { sim_id, how, output };
             if inner.exits.send(exit).await.is_err() {
                 tracing::debug!("a sim's process ended during shutdown");
             }
@@ -239,24 +233,29 @@ impl Launcher for Local {
 
     async fn stop(&self, sim: &SimId, _reference: &str) {
         let running = self.inner.lock().get(sim).cloned();
+        let record = self.inner.file(sim, "pid");
         if let Some(identity) = running {
             process::stop_group(identity.pid, STOP_GRACE).await;
-            return;
-        }
-        // One that a server before this started for a sim that has finished since; nobody watches it.
-        let record = self.inner.file(sim, "pid");
-        if let Some(identity) = read_record(&record) {
+        } else if let Some(identity) = read_record(&record) {
+            // One that a server before this started for a sim that has finished since; nobody watches it.
             if identity.is_alive() {
                 process::stop_group(identity.pid, STOP_GRACE).await;
             }
             remove_record(&record);
+        }
+        // What it started in a group of its own, as the worker starts Accel-Sim, outlives it if it was killed.
+        let name = sim.clone();
+        let left = tokio::task::spawn_blocking(move || process::find_by_env(SIM_ID, name.as_str())).await;
+        if let Ok(Some(left)) = left {
+            tracing::warn!(%sim, pid = left.pid, "stopping what its simulator left behind");
+            process::stop_group(left.pid, STOP_GRACE).await;
         }
     }
 
     async fn adopt(&self, sim: &SimId, _reference: Option<&str>) -> Option<String> {
         let identity = read_record(&self.inner.file(sim, "pid"))
             .filter(Identity::is_alive)
-            .or_else(|| process::find_by_env("CASCADE_SIM_ID", sim.as_str()))?;
+            .or_else(|| process::find_by_env(SIM_ID, sim.as_str()))?;
         if self.inner.lock().insert(sim.clone(), identity.clone()).is_none() {
             if let Err(error) = self.inner.write_down(sim, &identity) {
                 tracing::warn!(%sim, %error, "cannot write the sim's process id down");

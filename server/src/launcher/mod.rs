@@ -34,8 +34,6 @@ pub struct SimExit {
     pub sim_id: SimId,
     /// How it ended, in words: `exited with code 3`.
     pub how: String,
-    /// Its exit code, where it has one.
-    pub code: Option<i32>,
     /// The last lines that it printed.
     pub output: Vec<String>,
 }
@@ -84,8 +82,9 @@ pub trait Launcher: Send + Sync {
     /// Starts a simulator and answers the handle to store as the sim's `launcher_ref`.
     async fn launch(&self, spec: &LaunchSpec) -> Result<String, LaunchError>;
 
-    /// Ends a simulator with everything it started, also one that a server before this started; returns when it has been told so, at the latest
-    /// after [`process::STOP_GRACE`]. One that has ended already is no error.
+    /// Ends a simulator with everything it started, also one that a server before this started. It returns
+    /// when that has been told to end, at the latest after twice [`process::STOP_GRACE`]. One that has ended
+    /// already is no error.
     async fn stop(&self, sim: &SimId, reference: &str);
 
     /// After a restart of the server: takes a simulator over that still runs, and answers its handle. It

@@ -56,6 +56,11 @@ elif MODE == "stubborn":
     while True:
         beat("running")
         time.sleep(0.2)
+elif MODE == "apart":
+    # What it started is in a group of its own, as a worker's simulator is.
+    child = subprocess.Popen(["sleep", "3600"], start_new_session=True)
+    note("pids", f"{os.getpid()} {child.pid}")
+    time.sleep(3600)
 elif MODE == "wait":
     while not os.path.exists(os.path.join(FOLDER, "go")):
         beat("running")

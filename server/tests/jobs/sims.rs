@@ -123,6 +123,26 @@ async fn cancelling_kills_a_stubborn_simulator_with_all_it_started() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_a_simulator_started_in_another_group_ends_with_its_sim() {
+    let place = Place::with_sims("apart");
+    place.put_ready_trace();
+    let running = place.start().await;
+    let detail = run(&running.service, 1).await;
+    let notes = place.notes();
+    let pids = until("it runs", || async {
+        std::fs::read_to_string(notes.join("pids")).ok()
+    })
+    .await;
+    let pids: Vec<u32> = pids.split(' ').map(|pid| pid.parse().unwrap()).collect();
+    running.service.run_cancel(&detail.summary.id).await.unwrap();
+    until("both are gone", || async {
+        (!pids.iter().any(|pid| alive(*pid))).then_some(())
+    })
+    .await;
+    running.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_stopped_simulator_is_lost_and_comes_back() {
     let mut place = Place::with_sims("wait");
     place.timeout_s = 1.0;
