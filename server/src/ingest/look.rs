@@ -14,10 +14,10 @@ use super::metadata::{METADATA_FILE, Metadata};
 use super::record::Record;
 use super::tree::{MAX_FILES, Tree};
 
-/// Largest file of real timings: 64 MiB, about a million kernels.
-const MAX_TIMING_BYTES: u64 = 64 << 20;
+/// Largest file of real timings: 256 MiB, about two million kernels.
+pub(crate) const MAX_TIMING_BYTES: u64 = 256 << 20;
 /// Name of the file of real timings unless `metadata.json` gives another.
-const TIMING_FILE: &str = "real_timing.json";
+pub(crate) const TIMING_FILE: &str = "real_timing.json";
 /// The two files of a step timeline.
 const STEP_FILES: [&str; 2] = ["corrected_timeline.json", "kernel_mapping.json"];
 
@@ -135,6 +135,11 @@ struct Timing {
 
 fn has_timings(path: &Path) -> bool {
     let Ok(file) = File::open(path) else { return false };
+    if file.metadata().is_ok_and(|m| m.len() > MAX_TIMING_BYTES) {
+        let (path, limit) = (path.display(), MAX_TIMING_BYTES >> 20);
+        tracing::warn!(%path, "the real timing is over {limit} MiB and is not used");
+        return false;
+    }
     let rows: Result<Vec<Timing>, _> = serde_json::from_reader(BufReader::new(file.take(MAX_TIMING_BYTES)));
     rows.is_ok_and(|rows| !rows.is_empty())
 }

@@ -37,6 +37,7 @@ use crate::config::Settings;
 use crate::db::Db;
 use crate::error::Error;
 use look::Seen;
+pub(crate) use look::{MAX_TIMING_BYTES, TIMING_FILE};
 use postprocess::{Postprocess, PostprocessError};
 use record::Record;
 use tree::{Mark, Tree};

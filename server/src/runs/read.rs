@@ -1,6 +1,6 @@
 //! Reading traces and runs.
 
-use std::path::{Component, Path};
+use std::path::Path;
 
 use bytes::Bytes;
 use cascade_api::{
@@ -14,11 +14,7 @@ use super::Service;
 use crate::db::SimRecord;
 use crate::error::Error;
 use crate::events::{Subscription, frame};
-
-/// Largest file of measured kernel times: 256 MiB, about two million kernels.
-const MAX_REAL_TIMING_BYTES: u64 = 256 << 20;
-/// The file of measured kernel times, unless `metadata.json` names another.
-const REAL_TIMING_FILE: &str = "real_timing.json";
+use crate::ingest::{MAX_TIMING_BYTES, TIMING_FILE};
 
 impl Service {
     /// Every trace, newest first.
@@ -120,18 +116,16 @@ fn read_real_timing(dir: &Path, metadata: Option<&Map<String, Value>>) -> Result
     let named = metadata
         .and_then(|m| m.get("real_timing"))
         .and_then(Value::as_str);
-    let name = Path::new(named.unwrap_or(REAL_TIMING_FILE));
-    if !name.components().all(|part| matches!(part, Component::Normal(_))) {
-        return Err(format!("{} leaves the trace's directory", name.display()));
+    let name = named.unwrap_or(TIMING_FILE);
+    // With every link followed, so that neither the name nor a link leads elsewhere.
+    let real = |path: &Path| path.canonicalize().map_err(|e| format!("{name}: {e}"));
+    let path = real(&dir.join(name))?;
+    if !path.starts_with(real(dir)?) {
+        return Err(format!("{name} leaves the trace's directory"));
     }
-    let path = dir.join(name);
     let length = std::fs::metadata(&path).map_err(|e| e.to_string())?.len();
-    if length > MAX_REAL_TIMING_BYTES {
-        return Err(format!(
-            "{} is over {} MiB",
-            name.display(),
-            MAX_REAL_TIMING_BYTES >> 20
-        ));
+    if length > MAX_TIMING_BYTES {
+        return Err(format!("{name} is over {} MiB", MAX_TIMING_BYTES >> 20));
     }
     let json = std::fs::read(&path).map_err(|e| e.to_string())?;
     parse_real_timing(&json).map_err(|e| e.to_string())
@@ -152,4 +146,44 @@ fn sims_with_kernels(sims: &[SimSummary], kernels: Vec<KernelStat>) -> Vec<SimTi
         }
     };
     sims.iter().map(&mut take).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read_real_timing;
+
+    #[test]
+    fn only_files_of_the_trace_are_read_as_real_timing() {
+        let place = tempfile::tempdir().unwrap();
+        let trace = place.path().join("t");
+        std::fs::create_dir_all(trace.join("sub")).unwrap();
+        let rows = r#"[{"kernel_id": 1, "duration_ns": 5}]"#;
+        let secret = place.path().join("secret.json");
+        for path in [
+            &secret,
+            &trace.join("real_timing.json"),
+            &trace.join("sub/a.json"),
+        ] {
+            std::fs::write(path, rows).unwrap();
+        }
+        std::os::unix::fs::symlink(&secret, trace.join("link.json")).unwrap();
+        std::os::unix::fs::symlink(place.path(), trace.join("up")).unwrap();
+        let read = |name: Option<&str>| {
+            let metadata = name.map(|name| serde_json::json!({ "real_timing": name }));
+            read_real_timing(&trace, metadata.as_ref().and_then(|m| m.as_object()))
+        };
+        for name in [None, Some("real_timing.json"), Some("sub/a.json")] {
+            assert_eq!(read(name).unwrap().len(), 1, "{name:?}");
+        }
+        for name in [
+            "../secret.json",
+            "link.json",
+            "up/secret.json",
+            secret.to_str().unwrap(),
+        ] {
+            let error = read(Some(name)).unwrap_err();
+            assert!(error.ends_with("leaves the trace's directory"), "{error}");
+        }
+        assert!(read(Some("missing.json")).is_err());
+    }
 }
