@@ -90,8 +90,8 @@ impl Ingest {
         self.judge(id, tree, record, Duration::MAX).await.map(Some)
     }
 
-    /// Takes the files as they are now for known, so that our own changes are no news.
-    fn rebase(&mut self, id: &TraceId, mark: super::tree::Mark) {
+    /// Takes the files as they are now for known, so that they are no news to the next look.
+    pub(super) fn rebase(&mut self, id: &TraceId, mark: super::tree::Mark) {
         if let Some(watched) = self.watched.get_mut(id) {
             watched.mark = Some(mark);
         }

@@ -225,17 +225,19 @@ impl Ingest {
         // The first look after a start learns what is there; only later ones see something arrive.
         let arrived = changed && watched.mark.is_some();
         if changed {
-            watched.mark = Some(mark);
             watched.since = now;
             watched.judge |= arrived;
         }
         if !watched.judge {
+            watched.mark = Some(mark);
             return Ok(());
         }
         let quiet = now.duration_since(watched.since);
         let seen = self.judge(id, tree, record, quiet).await?;
         if changed {
             self.store(id, &seen).await?;
+            // Not before: what could not be stored is looked at again as news.
+            self.rebase(id, mark);
         }
         self.act(id, seen, arrived).await
     }

@@ -45,6 +45,24 @@ async fn kernels_of(service: &Service, id: &str) -> Vec<KernelLaunch> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_trace_that_could_not_be_stored_is_stored_later() {
+    use sqlx::ConnectOptions;
+
+    let place = Place::new();
+    let running = place.start().await;
+    let database = place.dir.path().join("data/cascade.db");
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(database);
+    let mut other = options.connect().await.unwrap();
+    sqlx::query("BEGIN IMMEDIATE").execute(&mut other).await.unwrap();
+    put(&place.trace("t"), "traces/kernel-1.trace", RAW);
+    // The server finds the file within two seconds and waits five for the database.
+    tokio::time::sleep(std::time::Duration::from_secs(8)).await;
+    sqlx::query("ROLLBACK").execute(&mut other).await.unwrap();
+    trace_in(&running.service, "t", TraceState::Uploading).await;
+    running.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_raw_upload_is_processed_and_its_later_files_are_noticed() {
     let place = Place::new();
     let root = place.trace("t");
