@@ -11,7 +11,7 @@ use cascade_api::{SimId, SimState, Timestamp};
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 
-use crate::db::SilentSim;
+use crate::db::LaunchedSim;
 use crate::error::Error;
 use crate::runs::Service;
 
@@ -39,9 +39,7 @@ pub async fn run(service: Service, stop: CancellationToken) {
 }
 
 async fn look(service: &Service, watch: &mut Watch, elapsed: Duration) -> Result<(), Error> {
-    let sims = service
-        .sims_silent_since(Timestamp::from_micros(i64::MAX))
-        .await?;
+    let sims = service.sims_launched().await?;
     for (sim, verdict) in watch.tick(elapsed, &sims) {
         let text = format!("no heartbeat for {}s", verdict.silence().as_secs_f64());
         match verdict {
@@ -96,7 +94,7 @@ impl Watch {
     }
 
     /// Takes in the launched sims as they are `elapsed` after the last look.
-    fn tick(&mut self, elapsed: Duration, sims: &[SilentSim]) -> Vec<(SimId, Verdict)> {
+    fn tick(&mut self, elapsed: Duration, sims: &[LaunchedSim]) -> Vec<(SimId, Verdict)> {
         // A look that comes late means that the server itself stood still and heard nothing.
         self.listened += elapsed.min(self.interval * 2);
         let mut verdicts = Vec::new();
@@ -128,13 +126,11 @@ mod tests {
     const LOST: Verdict = Verdict::Lost(Duration::from_secs(60));
     const FAILED: Verdict = Verdict::Failed(Duration::from_secs(600));
 
-    fn sim(state: SimState, sign: i64) -> SilentSim {
-        SilentSim {
+    fn sim(state: SimState, sign: i64) -> LaunchedSim {
+        LaunchedSim {
             sim_id: "sim-1".into(),
             state,
-            state_since: Timestamp::from_micros(0),
             silent_since: Timestamp::from_micros(sign),
-            launcher_ref: None,
         }
     }
 

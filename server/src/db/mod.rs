@@ -22,7 +22,7 @@ use sqlx::sqlite::{
 
 pub use kernels::NewKernel;
 pub use runs::NewRun;
-pub use sims::{SilentSim, SimLaunch, SimRecord};
+pub use sims::{LaunchedSim, SimLaunch, SimRecord};
 pub use traces::TraceUpdate;
 
 /// File of the database within the data directory.

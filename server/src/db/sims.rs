@@ -35,19 +35,15 @@ pub struct SimLaunch {
     pub engine: Engine,
 }
 
-/// A sim that was launched and has not been heard of for a while.
+/// A sim that was launched and has not finished.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SilentSim {
+pub struct LaunchedSim {
     /// The sim.
     pub sim_id: SimId,
     /// `launching`, `running` or `lost`.
     pub state: SimState,
-    /// When it came into that state.
-    pub state_since: Timestamp,
     /// The last sign of life: its last heartbeat, else its launch.
     pub silent_since: Timestamp,
-    /// The launcher's handle.
-    pub launcher_ref: Option<String>,
 }
 
 #[derive(sqlx::FromRow)]
@@ -197,24 +193,20 @@ impl Db {
             .collect()
     }
 
-    /// Sims that were launched, have not finished and gave no sign of life since `cutoff`.
-    pub async fn sims_silent_since(&self, cutoff: Timestamp) -> DbResult<Vec<SilentSim>> {
-        let rows: Vec<(String, String, i64, i64, Option<String>)> = sqlx::query_as(
-            "SELECT id, state, state_since, COALESCE(last_heartbeat_at, launched_at, state_since), launcher_ref
-             FROM sims WHERE state IN ('launching', 'running', 'lost')
-                 AND COALESCE(last_heartbeat_at, launched_at, state_since) < ? ORDER BY number",
+    /// Sims that were launched and have not finished, each with its last sign of life.
+    pub async fn sims_launched(&self) -> DbResult<Vec<LaunchedSim>> {
+        let rows: Vec<(String, String, i64)> = sqlx::query_as(
+            "SELECT id, state, COALESCE(last_heartbeat_at, launched_at, state_since) FROM sims
+             WHERE state IN ('launching', 'running', 'lost') ORDER BY number",
         )
-        .bind(cutoff.as_micros())
         .fetch_all(&self.readers)
         .await?;
         rows.into_iter()
-            .map(|(sim, state, state_since, silent_since, launcher_ref)| {
-                Ok(SilentSim {
+            .map(|(sim, state, silent_since)| {
+                Ok(LaunchedSim {
                     sim_id: sim.into(),
                     state: word("sims.state", &state)?,
-                    state_since: Timestamp::from_micros(state_since),
                     silent_since: Timestamp::from_micros(silent_since),
-                    launcher_ref,
                 })
             })
             .collect()
@@ -267,13 +259,15 @@ impl Db {
             .collect()
     }
 
-    /// How many chunks are kept for a sim.
-    pub async fn early_chunks_count(&self, id: &SimId) -> DbResult<u64> {
-        let n: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM early_chunks WHERE sim_id = ?")
-            .bind(id.as_str())
-            .fetch_one(&self.readers)
-            .await?;
-        Ok(count(n))
+    /// How many chunks are kept for a sim, and their bytes.
+    pub async fn early_chunks_size(&self, id: &SimId) -> DbResult<(u64, u64)> {
+        let (chunks, bytes): (i64, i64) = sqlx::query_as(
+            "SELECT COUNT(*), COALESCE(SUM(OCTET_LENGTH(lines)), 0) FROM early_chunks WHERE sim_id = ?",
+        )
+        .bind(id.as_str())
+        .fetch_one(&self.readers)
+        .await?;
+        Ok((count(chunks), count(bytes)))
     }
 }
 
@@ -299,7 +293,7 @@ impl Tx {
         Ok(())
     }
 
-    /// Writes back a sim that was read with [`Tx::sim_get`] and changed.
+    /// Writes back a sim that was read with [`Db::sim_get`] and changed during its run's turn.
     pub async fn sim_put(&mut self, sim: &SimRecord) -> DbResult<()> {
         let s = &sim.summary;
         sqlx::query(

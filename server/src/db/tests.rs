@@ -56,7 +56,6 @@ async fn a_trace_keeps_its_state_and_takes_its_facts_from_metadata() {
     );
     let (_, changed) = db.trace_upsert(&update(metadata)).await.unwrap();
     assert!(!changed, "the same files change nothing");
-    assert_eq!(db.traces_unfinished().await.unwrap(), []);
 }
 
 #[tokio::test]

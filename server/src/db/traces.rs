@@ -96,16 +96,6 @@ impl Db {
         rows.into_iter().map(TraceRow::read).collect()
     }
 
-    /// Traces still on their way: `uploading` or `processing`, oldest first.
-    pub async fn traces_unfinished(&self) -> DbResult<Vec<TraceSummary>> {
-        let rows: Vec<TraceRow> = sqlx::query_as(
-            "SELECT * FROM traces WHERE state IN ('uploading', 'processing') ORDER BY created_at, rowid",
-        )
-        .fetch_all(&self.readers)
-        .await?;
-        rows.into_iter().map(TraceRow::read).collect()
-    }
-
     /// One trace.
     pub async fn trace_get(&self, id: &TraceId) -> DbResult<Option<TraceSummary>> {
         let row: Option<TraceRow> = sqlx::query_as("SELECT * FROM traces WHERE id = ?")

@@ -1,10 +1,10 @@
 //! What the launcher and the monitor report about sims.
 
-use cascade_api::{SimId, SimState, Timestamp};
+use cascade_api::{SimId, SimState};
 
 use super::Service;
 use super::change::move_to;
-use crate::db::{DbResult, SilentSim, SimLaunch};
+use crate::db::{DbResult, LaunchedSim, SimLaunch};
 use crate::error::Error;
 
 impl Service {
@@ -18,9 +18,9 @@ impl Service {
         self.db.sims_with_launcher().await
     }
 
-    /// Sims that were launched, have not finished and gave no sign of life since `cutoff`.
-    pub async fn sims_silent_since(&self, cutoff: Timestamp) -> DbResult<Vec<SilentSim>> {
-        self.db.sims_silent_since(cutoff).await
+    /// Sims that were launched and have not finished, each with its last sign of life.
+    pub async fn sims_launched(&self) -> DbResult<Vec<LaunchedSim>> {
+        self.db.sims_launched().await
     }
 
     /// Takes a sim up for launching. False when it no longer waits: leave it alone then.

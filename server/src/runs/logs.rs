@@ -12,6 +12,8 @@ use crate::events::Turn;
 
 /// Chunks kept while an earlier one is missing. When more wait, the log goes on without it.
 const MAX_EARLY_CHUNKS: u64 = 256;
+/// The same for their bytes, 64 MiB: a download of the log reads them as a whole.
+const MAX_EARLY_BYTES: u64 = 64 << 20;
 
 impl Service {
     /// Appends a chunk to a sim's log. It is acknowledged once its lines are in the file and its kernels in
@@ -34,7 +36,9 @@ impl Service {
         let mut tx = self.db.write().await?;
         tx.early_chunk_keep(id, chunk.seq, &lines).await?;
         tx.commit().await?;
-        if self.db.early_chunks_count(id).await? > MAX_EARLY_CHUNKS || sim.summary.state.is_terminal() {
+        let (chunks, bytes) = self.db.early_chunks_size(id).await?;
+        let full = chunks > MAX_EARLY_CHUNKS || bytes > MAX_EARLY_BYTES;
+        if full || sim.summary.state.is_terminal() {
             tracing::warn!(sim = %id, missing = sim.next_seq, "a log chunk never came; going on without it");
             self.early_chunks_take(&turn, &mut sim, true).await?;
         }

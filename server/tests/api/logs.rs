@@ -117,6 +117,19 @@ async fn a_log_does_not_wait_for_ever() {
 }
 
 #[tokio::test]
+async fn what_waits_for_a_chunk_is_bounded_in_bytes() {
+    let app = TestApp::start().await;
+    let (run, sim) = app.running_sim().await;
+    let lines = vec!["x".repeat(1 << 20); 23];
+    for seq in 1..=2 {
+        app.log(&sim, seq, &lines).await;
+    }
+    assert_eq!(app.sim(&run).await["log_tail"], json!([]), "46 MiB may wait");
+    app.log(&sim, 3, &lines).await;
+    assert_eq!(app.sim(&run).await["log_tail"].as_array().unwrap().len(), 20);
+}
+
+#[tokio::test]
 async fn a_restart_between_any_two_chunks_changes_nothing() {
     let all: Vec<String> = (1..=2).flat_map(kernel).collect();
     let mut app = TestApp::start().await;
