@@ -20,6 +20,8 @@ use crate::openapi::{BadBody, FileBytes, NotFound, TooLarge, Unauthorized, Unpro
 
 /// Bytes of an over-long upload that are read and dropped before the connection is closed: 4 GiB.
 const MAX_DRAIN_BYTES: u64 = 4 << 30;
+/// Bytes of a stored file read at a time.
+const READ_BYTES: usize = 256 << 10;
 
 /// Says that a sim is alive; the answer says whether to stop.
 #[utoipa::path(post, path = "/api/sims/{sim_id}/heartbeat", tag = "simulator", request_body = Heartbeat,
@@ -145,7 +147,7 @@ pub(crate) async fn file(
     State(state): State<AppState>,
 ) -> Result<Response, Error> {
     let (stored, file) = state.service.file_open(&id, &name).await?;
-    let body = Body::from_stream(ReaderStream::new(file));
+    let body = Body::from_stream(ReaderStream::with_capacity(file, READ_BYTES));
     let mut answer = attachment(&stored.name, &stored.content_type, body);
     answer
         .headers_mut()

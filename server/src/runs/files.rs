@@ -157,14 +157,41 @@ pub(super) fn write_durably(incoming: &Path, path: &Path, bytes: &[u8]) -> std::
 /// Gives a complete file its name, and makes the name last: the directory itself is written out.
 fn put_in_place(temporary: tempfile::TempPath, path: &Path) -> std::io::Result<()> {
     let dir = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(dir)?;
+    make_dir(dir)?;
     temporary.persist(path).map_err(|e| e.error)?;
     File::open(dir)?.sync_all()
 }
 
+/// Makes a directory with those above it, and makes their names last.
+pub(super) fn make_dir(dir: &Path) -> std::io::Result<()> {
+    if dir.is_dir() {
+        return Ok(());
+    }
+    let above = dir.parent().filter(|above| !above.as_os_str().is_empty());
+    let above = above.unwrap_or(Path::new("."));
+    make_dir(above)?;
+    match std::fs::create_dir(dir) {
+        // Another task was quicker.
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+        made => made?,
+    }
+    File::open(above)?.sync_all()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::content_type;
+    use super::{content_type, make_dir};
+
+    #[test]
+    fn a_directory_is_made_with_those_above_it() {
+        let root = tempfile::tempdir().unwrap();
+        let deep = root.path().join("files/sim-1");
+        make_dir(&deep).unwrap();
+        make_dir(&deep).unwrap();
+        assert!(deep.is_dir());
+        std::fs::write(deep.join("file"), "").unwrap();
+        assert!(make_dir(&deep.join("file/below")).is_err());
+    }
 
     #[test]
     fn a_name_tells_the_media_type() {

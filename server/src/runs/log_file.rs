@@ -10,6 +10,7 @@ use cascade_accelsim::log::{self, KernelBlock, LogEvent, Parser};
 use cascade_api::limits::{LOG_TAIL_LINE_BYTES, LOG_TAIL_LINES};
 use cascade_api::{SimId, SimMetrics};
 
+use super::files::make_dir;
 use crate::db::SimRecord;
 
 /// Buffer with which a log is read again after a restart.
@@ -83,15 +84,18 @@ impl LogBook {
 impl OpenLog {
     /// Opens a log, cuts off what was never acknowledged and reads the rest again.
     fn open(path: &Path, sim: &SimRecord) -> std::io::Result<Self> {
-        if let Some(dir) = path.parent() {
-            std::fs::create_dir_all(dir)?;
-        }
+        let dir = path.parent().unwrap_or(Path::new("."));
+        make_dir(dir)?;
         let file = File::options()
             .create(true)
             .truncate(false)
             .read(true)
             .write(true)
             .open(path)?;
+        if sim.log_bytes == 0 {
+            // It may be new: its name must last as its lines do.
+            File::open(dir)?.sync_all()?;
+        }
         let length = file.metadata()?.len();
         if length < sim.log_bytes {
             let missing = sim.log_bytes - length;
