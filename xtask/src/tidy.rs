@@ -75,7 +75,7 @@ fn check_words(path: &Path, text: &str, problems: &mut Vec<String>) {
     }
     for (number, line) in text.lines().enumerate() {
         for (word, why) in FORBIDDEN {
-            if line.contains(word) {
+            if mentions(line, word) {
                 problems.push(format!("{}:{}: {word} ({why})", path.display(), number + 1));
             }
         }
@@ -87,6 +87,15 @@ fn check_words(path: &Path, text: &str, problems: &mut Vec<String>) {
             ));
         }
     }
+}
+
+/// Whether a line has the word; a path counts where it starts, not inside a longer one.
+fn mentions(line: &str, word: &str) -> bool {
+    line.match_indices(word).any(|(at, _)| {
+        let before = line.get(..at).and_then(|text| text.chars().next_back());
+        !word.starts_with('/')
+            || before.is_none_or(|c| !c.is_alphanumeric() && !matches!(c, '.' | '_' | '-' | '}' | '$'))
+    })
 }
 
 fn check_rust(path: &Path, text: &str, problems: &mut Vec<String>) {

@@ -1,3 +1,5 @@
+//! Tokens, sessions and whom they let in.
+
 use cascade_api::Timestamp;
 
 use super::{Auth, SESSION_SECONDS};

@@ -1,3 +1,5 @@
+//! Settings: defaults, refusals and what is shown.
+
 use std::time::Duration;
 
 use clap::Parser;

@@ -1,3 +1,5 @@
+//! The database: its lock, its migrations and its rows.
+
 use cascade_api::{KernelLaunch, TraceState};
 use serde_json::json;
 

@@ -1,3 +1,5 @@
+//! Subscribers: order, lag and the end.
+
 use cascade_api::limits::MAX_EVENT_BACKLOG;
 use cascade_api::{RunEvent, RunId};
 

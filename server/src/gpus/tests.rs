@@ -1,3 +1,5 @@
+//! The catalogue of GPUs from facts and checkouts.
+
 use std::fs;
 
 use cascade_api::Engine;

@@ -1,3 +1,5 @@
+//! How kernels are lined up and medians taken.
+
 use cascade_api::{Engine, GpuName, KernelStat, RealKernel};
 use indexmap::IndexMap;
 use proptest::prelude::*;

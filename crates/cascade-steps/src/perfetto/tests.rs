@@ -1,3 +1,5 @@
+//! What a Perfetto trace of a run holds.
+
 use cascade_api::{Engine, KernelStat, RealKernel};
 use indexmap::IndexMap;
 use serde_json::{Value, json};

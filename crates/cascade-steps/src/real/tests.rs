@@ -1,3 +1,5 @@
+//! Real timings, good and broken.
+
 use super::{RealTimingError, parse_real_timing};
 
 #[test]

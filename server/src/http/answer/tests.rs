@@ -1,3 +1,5 @@
+//! Errors as they go on the wire.
+
 use axum::body::to_bytes;
 use axum::http::header::WWW_AUTHENTICATE;
 use axum::response::IntoResponse;

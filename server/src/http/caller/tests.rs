@@ -1,3 +1,5 @@
+//! Who may call what.
+
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::{bearer, is_same_origin};

@@ -1,3 +1,5 @@
+//! What a heartbeat changes.
+
 use cascade_api::{Engine, Heartbeat, ReportedState, SimState, Timestamp};
 
 use super::apply;

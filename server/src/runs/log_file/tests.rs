@@ -1,3 +1,5 @@
+//! Log files over crashes.
+
 use std::io::Write;
 
 use cascade_api::limits::{LOG_TAIL_LINE_BYTES, LOG_TAIL_LINES};

@@ -247,7 +247,7 @@ fn banners_glued_or_missing() {
 
 #[test]
 fn no_simulator_launcher_noise_and_ptx_mode() {
-    let noise = "doing: export LD_LIBRARY_PATH=/work/gpgpu-sim\nGPGPU-Sim version 4.2.0 (build x) configured with AccelWattch.\nPASSED\n";
+    let noise = "doing: export LD_LIBRARY_PATH=/opt/gpgpu-sim\nGPGPU-Sim version 4.2.0 (build x) configured with AccelWattch.\nPASSED\n";
     assert_eq!(read(noise.as_bytes()).1.ending, Ending::NoSimulator);
     assert_eq!(read(b"").1.ending, Ending::NoSimulator);
     let ptx = "GPGPU-Sim PTX: pushing kernel '_Z1kv' to stream 3, gridDim= (1,1,1) blockDim = (16,1,1) \n\
