@@ -5,7 +5,7 @@ import pathlib
 import subprocess
 import sys
 
-from conftest import TOKEN
+from conftest import ROOT, TOKEN
 
 SCHEMATHESIS = pathlib.Path(sys.executable).parent / "schemathesis"
 EXAMPLES = os.environ.get("CASCADE_SCHEMATHESIS_EXAMPLES", "15")
@@ -17,7 +17,7 @@ def test_no_call_breaks_the_contract(app, synthetic, tmp_path):
     run = app.create_run("contract", [("SM90_H100", 1)])
     app.wait_run(run)
     # The event stream never ends, so its operation is tested elsewhere.
-    command = [SCHEMATHESIS, "run", f"{app.url}/api/openapi.json", "-H", f"Authorization: Bearer {TOKEN}"]
+    command = [SCHEMATHESIS, "--config-file", ROOT / "end2end/schemathesis.toml", "run", f"{app.url}/api/openapi.json", "-H", f"Authorization: Bearer {TOKEN}"]
     command += ["--max-examples", EXAMPLES, "--exclude-path-regex", "/events$", "--request-timeout", "20"]
     command += ["--seed", "1", "--suppress-health-check", "all"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=540)
