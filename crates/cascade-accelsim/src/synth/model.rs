@@ -12,6 +12,9 @@ pub const MAX_STEPS: u32 = 64;
 const CONTEXT: &str = "0x5ca1ed";
 /// Tokens in the prompt of the first pass.
 const PROMPT: u32 = 32;
+/// KV cache that a pass copies from block to block, as beam search and parallel sampling do: the one kernel of a
+/// pass that is bound by DRAM, so that GPUs with different memories differ.
+const COPIED_BYTES: u64 = 3 << 20;
 /// Queries that one block of the prefill's attention takes together.
 const QUERIES_A_BLOCK: u32 = 16;
 
@@ -162,6 +165,13 @@ impl Pass {
         self.add(
             "void at::native::indexSelectLargeIndex<c10::Half, long, unsigned int, 2, 2, -2, true>(c10::Half*)",
             KernelShape::Copy(Copy { bytes: u64::from(tokens * hidden) * 2, threads: 128 }),
+        )?;
+        self.add(
+            "void vllm::copy_blocks_kernel<unsigned short>(long*, long*, long const*, int)",
+            KernelShape::Copy(Copy {
+                bytes: COPIED_BYTES,
+                threads: 1024,
+            }),
         )?;
         for _ in 0..layers {
             self.layer_norm(tokens, hidden)?;
