@@ -134,8 +134,9 @@ pub(crate) fn demo(args: &DemoArgs) -> Result<()> {
 fn wait_ready(cli: &dyn Fn(&[&str]) -> Command) -> Result<()> {
     let deadline = Instant::now() + READY_LIMIT;
     loop {
-        let shown = output(&mut cli(&["trace", "info", "demo-opt-125m", "--json"])).unwrap_or_default();
-        let trace: serde_json::Value = serde_json::from_str(&shown).unwrap_or_default();
+        // The trace is unknown until the app has looked; that is no error worth showing.
+        let shown = cli(&["trace", "info", "demo-opt-125m", "--json"]).output()?;
+        let trace: serde_json::Value = serde_json::from_slice(&shown.stdout).unwrap_or_default();
         match trace["state"].as_str() {
             Some("ready") => return Ok(()),
             Some("failed") => bail!("the demo's trace failed: {}", trace["error"]),
