@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 
 use crate::sh::{cargo, cmd, print_line, root, run, say, target_dir, tee};
-use crate::{demo, tools};
+use crate::{site, tools};
 
 /// Options of `cargo xtask test`.
 #[derive(Debug, Args, Default)]
@@ -49,20 +49,27 @@ pub(crate) fn test(args: &TestArgs) -> Result<()> {
         Ok(())
     };
 
-    let (cascade, site) = demo::build(false)?;
-    let mut rust = cargo(&[
+    tools::wasm_target()?;
+    let site = site::build_site(&site::SiteOptions {
+        root: root(),
+        release: false,
+    })?;
+    // Building the tests also builds the binary and the examples that the other suites use, with one set of
+    // features: a separate `cargo build` would compile every dependency a second time.
+    let tests = [
         "test",
         "--workspace",
         "--exclude",
         "frontend",
         "--features",
         "cascade-accelsim/fs",
-    ]);
-    suite("rust", rust.args(["--no-fail-fast"]).env("CASCADE_BIN", &cascade))?;
+    ];
+    run(cargo(&tests).arg("--no-run"))?;
+    let debug = target_dir().join("debug");
+    let (cascade, s3) = (debug.join("cascade"), debug.join("examples/serve"));
+    suite("rust", cargo(&tests).arg("--no-fail-fast"))?;
     if !args.rust_only {
         let python = tools::python()?;
-        run(&mut cargo(&["build", "-p", "cascade-s3", "--example", "serve"]))?;
-        let s3 = target_dir().join("debug/examples/serve");
         let scripts = root().join("end2end");
         let mut clients = cmd(
             &python,
