@@ -33,7 +33,12 @@ export default async function start(): Promise<() => Promise<void>> {
   const trace = join(folder, "trace");
   cli("trace", "synth", "--model-like", "opt-125m", "--steps", "1", "--arch", "sm_90", "-o", trace);
   cli("upload", trace, "--run-name", "browser-trace");
-  for (let i = 0; JSON.parse(cli("trace", "info", "browser-trace", "--json")).state !== "ready"; i++) {
+  const state = async (): Promise<string> => {
+    const headers = { Authorization: `Bearer ${TOKEN}` };
+    const answer = await fetch(`${found.app}/api/traces/browser-trace`, { headers });
+    return answer.ok ? (await answer.json()).state : "unknown";
+  };
+  for (let i = 0; (await state()) !== "ready"; i++) {
     if (i > 100) throw new Error("the trace did not become ready");
     await new Promise((done) => setTimeout(done, 200));
   }
