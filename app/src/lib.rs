@@ -38,7 +38,7 @@ pub fn App() -> impl IntoView {
     provide_context(site::initial_site());
     clock::provide();
     view! {
-        <Title formatter=|title: String| format!("{title} · Cascade") text="Cascade" />
+        <Title formatter=document_title text="Cascade" />
         <Router>
             <a class="skip-link" href="#main">"Skip to content"</a>
             <TopBar />
@@ -55,5 +55,31 @@ pub fn App() -> impl IntoView {
             </main>
             <Footer />
         </Router>
+    }
+}
+
+/// A page's title with the product's name. While rendering on the server `leptos_meta` writes it into the HTML as
+/// it is, so what could end the element there (ids come from addresses) is escaped; the browser sets it as text.
+fn document_title(title: String) -> String {
+    let title = format!("{title} · Cascade");
+    if cfg!(feature = "ssr") {
+        title
+            .replace('&', "&amp;")
+            .replace('<', "&lt;")
+            .replace('>', "&gt;")
+    } else {
+        title
+    }
+}
+
+#[cfg(all(test, feature = "ssr"))]
+mod tests {
+    #[test]
+    fn a_title_cannot_end_its_element() {
+        let title = super::document_title("</title><script>alert(1)</script> & co".to_owned());
+        assert_eq!(
+            title,
+            "&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt; &amp; co · Cascade"
+        );
     }
 }

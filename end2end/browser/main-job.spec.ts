@@ -26,6 +26,8 @@ test("launch a run, watch it end and read its kernels", async ({ page }) => {
 
   const gpu = page.getByRole("combobox", { name: "GPU" });
   await expect(gpu.locator("option[value=SM80_A100]")).toBeDisabled();
+  // The button waits for the page to be alive; what is typed before that would be lost.
+  await expect(page.getByRole("button", { name: "Launch 1 simulation" })).toBeEnabled();
   await page.getByRole("spinbutton", { name: "Simulations" }).fill("65");
   await expect(page.getByRole("button", { name: /Launch/ })).toBeDisabled();
   await page.getByRole("spinbutton", { name: "Simulations" }).fill("2");
