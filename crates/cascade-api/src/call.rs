@@ -103,6 +103,12 @@ pub struct Health {
     pub workspace: Option<String>,
     /// Where a profiler uploads to.
     pub s3_endpoint: Option<String>,
+    /// The bucket there.
+    #[serde(default)]
+    pub s3_bucket: Option<String>,
+    /// The folder of traces in the bucket.
+    #[serde(default)]
+    pub s3_prefix: Option<String>,
     /// The app's version.
     #[serde(default)]
     pub version: String,

@@ -116,6 +116,8 @@ impl Service {
             auth: self.settings.token.is_some(),
             workspace: self.settings.workspace.clone(),
             s3_endpoint: self.urls.s3.clone(),
+            s3_bucket: Some(self.settings.s3_bucket.clone()),
+            s3_prefix: Some(self.settings.s3_prefix.clone()),
             version: env!("CARGO_PKG_VERSION").into(),
         }
     }

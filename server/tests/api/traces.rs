@@ -23,7 +23,9 @@ async fn health_says_how_the_app_is_set_up() {
     {
       "auth": true,
       "ok": true,
+      "s3_bucket": "cascade",
       "s3_endpoint": "https://s3.example",
+      "s3_prefix": "accelsim-traces",
       "version": "0.1.0",
       "workspace": "acme-lab"
     }
