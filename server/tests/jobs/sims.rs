@@ -45,7 +45,7 @@ async fn many_sims_share_the_slots_and_each_starts_once() {
         let starts = std::fs::read_to_string(place.notes().join(format!("starts-{}", sim.id)));
         assert_eq!(starts.unwrap(), "x");
     }
-    let records = place.dir.path().join("data/work/sims");
+    let records = place.dir.path().join("data").join("work/sims");
     until("every process is forgotten", || async {
         let files = std::fs::read_dir(&records).unwrap();
         let names = files.map(|f| f.unwrap().file_name().into_string().unwrap());

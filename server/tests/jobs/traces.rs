@@ -194,7 +194,14 @@ async fn an_external_post_processor_is_quoted_when_it_fails() {
         error,
         format!("post-processing exited 7: 8\n9\n10\n-j {jobs}\nCUDA out of luck")
     );
-    assert!(place.dir.path().join("data/work/postprocess/t.log").is_file());
+    assert!(
+        place
+            .dir
+            .path()
+            .join("data")
+            .join("work/postprocess/t.log")
+            .is_file()
+    );
 
     std::fs::write(&script, "exit 0").unwrap();
     put(&place.trace("t"), "notes", "look again");
@@ -298,7 +305,13 @@ async fn real_traces_become_ready_with_the_counts_they_are_known_for() {
         kernels_of(service, "raw-vecadd-v3").await[0].instructions,
         Some(71_974)
     );
-    let log = std::fs::read_to_string(place.dir.path().join("data/work/postprocess/raw-vecadd-v3.log"));
+    let log = std::fs::read_to_string(
+        place
+            .dir
+            .path()
+            .join("data")
+            .join("work/postprocess/raw-vecadd-v3.log"),
+    );
     assert!(
         log.unwrap()
             .contains("71974 warp instructions in 98 thread blocks")
