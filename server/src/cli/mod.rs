@@ -52,7 +52,13 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Run the app: the API, the pages, the S3 endpoint and the sims
-    Serve(Box<ServeArgs>),
+    Serve {
+        #[command(flatten)]
+        settings: Box<ServeArgs>,
+        /// Print the settings in force, secrets masked, and exit
+        #[arg(long)]
+        print_config: bool,
+    },
     /// Be one sim: run an engine and report to the app (the app starts this)
     Worker(worker::Args),
     /// Simulate a trace here and now, without a server
@@ -81,7 +87,11 @@ pub(crate) fn main() -> ExitCode {
     let cli = Cli::parse();
     let mut out = Out::new(cli.json);
     let result = match cli.command {
-        Command::Serve(args) => serve(*args),
+        Command::Serve {
+            settings,
+            print_config: false,
+        } => serve(*settings),
+        Command::Serve { settings, .. } => print_config(*settings, &mut out),
         Command::Worker(args) => worker::run(args),
         Command::SimulateTrace(args) => simulate::run(args, &mut out),
         Command::Log(command) => log::run(command, &mut out),
@@ -111,6 +121,12 @@ fn serve(args: ServeArgs) -> Result {
         let served = cascade_server::serve::serve(settings).await;
         served.map_err(|error| Fail::failed(format_args!("{error:#}")))
     })
+}
+
+/// Prints what [`serve`] would run with.
+fn print_config(args: ServeArgs, out: &mut Out) -> Result {
+    let settings = args.resolve().map_err(Fail::usage)?;
+    out.line(settings.to_string().trim_end())
 }
 
 /// Runs an async command to its end.

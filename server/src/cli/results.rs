@@ -1,7 +1,10 @@
 //! `cascade results`: everything a run produced, in one JSON file.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use cascade_client::Client;
 use tokio::io::AsyncWriteExt;
 
 use super::fail::Fail;
@@ -30,22 +33,73 @@ pub(crate) fn run(args: Args, out: &mut Out) -> Result {
             client.copy_results(&args.run, &mut tokio::io::stdout()).await?;
             return Ok(());
         };
-        // The file appears when it is whole.
-        let mut name = path.as_os_str().to_owned();
-        name.push(".part");
-        let part = PathBuf::from(name);
-        let mut file = tokio::fs::File::create(&part).await.map_err(Fail::file(&part))?;
-        let copied = client.copy_results(&args.run, &mut file).await;
-        let written = match copied {
-            Ok(written) => written,
-            Err(error) => {
-                tokio::fs::remove_file(&part).await.map_err(Fail::file(&part))?;
-                return Err(error.into());
+        let written = match replaceable(path) {
+            Some(file) => replace(&client, &args.run, &file).await?,
+            None => {
+                let mut options = tokio::fs::File::options();
+                let file = options.write(true).create(true).truncate(true).open(path).await;
+                copy(&client, &args.run, file.map_err(Fail::file(path))?, path).await?
             }
         };
-        file.shutdown().await.map_err(Fail::file(&part))?;
-        tokio::fs::rename(&part, path).await.map_err(Fail::file(path))?;
         note(format_args!("{}: {}", path.display(), numbers::bytes(written)));
         Ok(())
     })
+}
+
+/// The regular file that `path` is or will be, behind symbolic links. `None` for what must be written to as it
+/// stands: a pipe, a device, a link to nothing.
+fn replaceable(path: &Path) -> Option<PathBuf> {
+    match std::fs::metadata(path) {
+        Ok(meta) if meta.is_file() => std::fs::canonicalize(path).ok(),
+        Err(_) if std::fs::symlink_metadata(path).is_err() => Some(path.to_owned()),
+        _ => None,
+    }
+}
+
+/// Writes `path` so that it appears when it is whole, under the mode it had.
+async fn replace(client: &Client, run: &str, path: &Path) -> Result<u64> {
+    let failed = |error| Fail::file(path)(error);
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
+    let part = tempfile::Builder::new()
+        .prefix(".cascade-")
+        .suffix(".part")
+        .permissions(Permissions::from_mode(0o666))
+        .tempfile_in(dir.unwrap_or(Path::new(".")))
+        .map_err(failed)?;
+    if let Ok(meta) = std::fs::metadata(path) {
+        part.as_file()
+            .set_permissions(meta.permissions())
+            .map_err(failed)?;
+    }
+    let file = part.as_file().try_clone().map_err(failed)?;
+    let written = copy(client, run, file.into(), path).await?;
+    part.persist(path).map_err(|error| failed(error.error))?;
+    Ok(written)
+}
+
+async fn copy(client: &Client, run: &str, mut file: tokio::fs::File, path: &Path) -> Result<u64> {
+    let written = client.copy_results(run, &mut file).await?;
+    file.shutdown().await.map_err(Fail::file(path))?;
+    Ok(written)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::replaceable;
+
+    #[test]
+    fn only_regular_files_are_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = dir.path().canonicalize().unwrap();
+        let (file, link, dangling) = (dir.join("file"), dir.join("link"), dir.join("dangling"));
+        std::fs::write(&file, "").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        std::os::unix::fs::symlink(dir.join("none"), &dangling).unwrap();
+        assert_eq!(replaceable(&link), Some(file));
+        assert_eq!(replaceable(&dir.join("new")), Some(dir.join("new")));
+        assert_eq!(replaceable(&dangling), None);
+        assert_eq!(replaceable(Path::new("/dev/null")), None);
+    }
 }

@@ -13,8 +13,8 @@ use super::{
 /// What `cascade serve` was asked for.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct ServeArgs {
-    /// Address to listen on [default: 0.0.0.0; 127.0.0.1 with CASCADE_NO_AUTH]
-    #[arg(long, env = "CASCADE_HOST")]
+    /// IP address to listen on, or localhost [default: 0.0.0.0; 127.0.0.1 with CASCADE_NO_AUTH]
+    #[arg(long, env = "CASCADE_HOST", value_parser = host)]
     pub host: Option<Maybe<IpAddr>>,
     /// Port of the app; 0 takes a free one and says which [default: 8000]
     #[arg(long, env = "CASCADE_PORT")]
@@ -22,7 +22,7 @@ pub struct ServeArgs {
     /// Port of the S3 endpoint; 0 takes a free one and says which [default: 9000]
     #[arg(long, env = "CASCADE_S3_PORT")]
     pub s3_port: Option<Maybe<u16>>,
-    /// Where sims run: local, slurm or sail [default: local]
+    /// Where sims run: local is all that this version has [default: local]
     #[arg(long, env = "CASCADE_SIMS")]
     pub sims: Option<Maybe<SimBackend>>,
     /// Most sims that run beside the server at once [default: one a core]
@@ -126,6 +126,60 @@ fn url(name: &'static str, given: Option<Maybe<String>>) -> Result<Option<String
     }
 }
 
+fn host(text: &str) -> Result<Maybe<IpAddr>, String> {
+    match text.trim() {
+        "" => Ok(Maybe(None)),
+        "localhost" => Ok(Maybe(Some(Ipv4Addr::LOCALHOST.into()))),
+        text => text.parse().map(|ip| Maybe(Some(ip))).map_err(|error| {
+            format!("{error}: give an IP address such as 127.0.0.1 or 0.0.0.0, or localhost")
+        }),
+    }
+}
+
+/// A bucket's name, by the rules that S3 clients hold it to.
+fn bucket(given: Option<Maybe<String>>) -> Result<String, ConfigError> {
+    let name = or(given, DEFAULT_BUCKET.into());
+    let inner = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
+    let ends = [name.bytes().next(), name.bytes().next_back()];
+    if (3..=63).contains(&name.len())
+        && name.bytes().all(|b| inner(b) || matches!(b, b'-' | b'.'))
+        && ends.into_iter().flatten().all(inner)
+        && !name.contains("..")
+    {
+        return Ok(name);
+    }
+    Err(ConfigError::Range {
+        name: "CASCADE_S3_BUCKET",
+        rule: "3 to 63 lowercase letters, digits, '-' and '.', with a letter or digit at both ends and no '..'",
+    })
+}
+
+/// A key prefix: a path below the bucket's folder.
+fn prefix(given: Option<Maybe<String>>) -> Result<String, ConfigError> {
+    let prefix = or(given, DEFAULT_PREFIX.into()).trim_matches('/').to_owned();
+    match cascade_s3::Key::parse(&prefix) {
+        Ok(_) => Ok(prefix),
+        Err(_) => Err(ConfigError::Range {
+            name: "CASCADE_S3_PREFIX",
+            rule: "names joined by '/', such as accelsim-traces or team/traces, without empty parts, '.', '..' and \
+                   control characters",
+        }),
+    }
+}
+
+/// A command line that can be split as a shell does.
+fn command(name: &'static str, given: Option<Maybe<String>>) -> Result<Option<String>, ConfigError> {
+    let command = maybe(given);
+    let splits = |text: &String| shlex::split(text).is_some_and(|words| !words.is_empty());
+    if command.as_ref().is_none_or(splits) {
+        return Ok(command);
+    }
+    Err(ConfigError::Range {
+        name,
+        rule: "a command and its arguments, with every quote closed",
+    })
+}
+
 fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }
@@ -176,18 +230,16 @@ impl ServeArgs {
             token,
             accelsim_dir: or(self.accelsim_dir, PathBuf::from("/opt/accel-sim-framework")),
             openai_wait: seconds("CASCADE_OPENAI_WAIT_S", self.openai_wait_s, 3600.0)?,
-            s3_bucket: or(self.s3_bucket, DEFAULT_BUCKET.into()),
-            s3_prefix: or(self.s3_prefix, DEFAULT_PREFIX.into())
-                .trim_matches('/')
-                .to_owned(),
+            s3_bucket: bucket(self.s3_bucket)?,
+            s3_prefix: prefix(self.s3_prefix)?,
             s3_anonymous: on(self.s3_anonymous, false),
             run_s3,
             s3_public_url: url("CASCADE_S3_PUBLIC_URL", self.s3_public_url)?,
             data_dir: or(self.data_dir, PathBuf::from("data")),
             site_dir: maybe(self.site_dir).unwrap_or_else(default_site),
-            sim_cmd: maybe(self.sim_cmd),
+            sim_cmd: command("CASCADE_SIM_CMD", self.sim_cmd)?,
             engine: or(self.engine, EngineChoice::Auto),
-            postprocess_cmd: maybe(self.postprocess_cmd),
+            postprocess_cmd: command("CASCADE_POSTPROCESS_CMD", self.postprocess_cmd)?,
             heartbeat_timeout: seconds("CASCADE_HEARTBEAT_TIMEOUT_S", self.heartbeat_timeout_s, 60.0)?,
             workspace: maybe(self.workspace),
             samples: on(self.samples, true),

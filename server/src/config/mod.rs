@@ -42,7 +42,7 @@ pub enum ConfigError {
     /// Both listeners on one port.
     #[error("the app and the S3 endpoint both want port {0}: change --port or --s3-port")]
     SamePort(u16),
-    /// A number out of its range.
+    /// A value out of its range.
     #[error("{name} must be {rule}")]
     Range {
         /// The variable.

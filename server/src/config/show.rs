@@ -4,12 +4,12 @@ use std::fmt::{Display, Formatter, Result};
 
 use super::Settings;
 
-impl Display for Settings {
-    /// One `CASCADE_NAME=value` a line, secrets masked, unset values left empty.
-    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+impl Settings {
+    /// Every setting as its variable's name without `CASCADE_` and its value: secrets masked, unset values empty.
+    fn shown(&self) -> [(&'static str, String); 26] {
         let text = |value: &Option<String>| value.clone().unwrap_or_default();
         let token = self.token.as_ref().map(|_| "***".to_owned());
-        let lines: [(&str, String); 26] = [
+        [
             ("HOST", self.host.to_string()),
             ("PORT", self.port.to_string()),
             ("S3_PORT", self.s3_port.to_string()),
@@ -39,8 +39,14 @@ impl Display for Settings {
             ("OPEN_METRICS", self.open_metrics.to_string()),
             ("LOG_FORMAT", self.log_format.to_string()),
             ("LOG", self.log_filter.clone()),
-        ];
-        for (name, value) in lines {
+        ]
+    }
+}
+
+impl Display for Settings {
+    /// One `CASCADE_NAME=value` a line.
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        for (name, value) in self.shown() {
             writeln!(f, "CASCADE_{name}={value}")?;
         }
         Ok(())

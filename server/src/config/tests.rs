@@ -63,6 +63,21 @@ fn what_would_be_open_or_cannot_work_is_refused() {
         refused(&["--token", "t", "--heartbeat-timeout-s", "0"]),
         ConfigError::Range { .. }
     ));
+    let names = |flag: &str, value: &str| refused(&["--token", "t", flag, value]).to_string();
+    for prefix in ["../..", "a//b", "a/./b", "/", "a\u{1b}"] {
+        assert!(
+            names("--s3-prefix", prefix).contains("CASCADE_S3_PREFIX"),
+            "{prefix:?}"
+        );
+    }
+    for bucket in ["a/b", "..", "ab", "Upper", "-ab", "a..b"] {
+        assert!(
+            names("--s3-bucket", bucket).contains("CASCADE_S3_BUCKET"),
+            "{bucket:?}"
+        );
+    }
+    assert!(names("--sim-cmd", "sim 'x").contains("CASCADE_SIM_CMD must be a command"));
+    assert!(names("--postprocess-cmd", "\"").contains("CASCADE_POSTPROCESS_CMD"));
     assert!(matches!(
         refused(&["--token", "t", "--public-url", "host:1"]),
         ConfigError::Url { .. }
@@ -73,6 +88,21 @@ fn what_would_be_open_or_cannot_work_is_refused() {
 fn without_a_token_only_this_machine_is_served() {
     let s = settings(&["--no-auth"]).unwrap();
     assert!(s.token.is_none() && s.host.is_loopback());
+}
+
+#[test]
+fn a_host_is_an_address_or_this_machine() {
+    let s = settings(&["--token", "t", "--host", "localhost"]).unwrap();
+    assert!(s.host.is_loopback());
+    let argv = |flag, value| Cli::try_parse_from(["serve", "--token", "t", flag, value]);
+    let Err(error) = argv("--host", "example.org") else {
+        panic!("a name is refused")
+    };
+    assert!(error.to_string().contains("or localhost"), "{error}");
+    let Err(error) = argv("--sims", "slurm") else {
+        panic!("only local sims are there")
+    };
+    assert!(error.to_string().contains("expected local:"), "{error}");
 }
 
 #[test]

@@ -92,13 +92,9 @@ choices!(
 
 choices!(
     /// Where sims run.
-    SimBackend, "local, slurm or sail" {
+    SimBackend, "local: in this version sims only run beside the server" {
         /// As processes beside the server.
         Local = "local",
-        /// As jobs of a Slurm cluster.
-        Slurm = "slurm",
-        /// In Sail sandboxes.
-        Sail = "sail",
     }
 );
 
