@@ -44,9 +44,14 @@ impl Client {
     /// A client of the server at `base_url`, such as `http://127.0.0.1:8000`. An empty token sends none.
     ///
     /// # Errors
-    /// [`Error::Address`] when `base_url` is no http(s) address.
+    /// [`Error::Address`] when `base_url` is no http(s) address, [`Error::Token`] when no header can carry the
+    /// token.
     pub fn new(base_url: &str, token: impl Into<String>) -> Result<Self> {
         let base = parse(base_url)?;
+        let token = token.into();
+        if !token.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(Error::Token);
+        }
         let bad = |error: reqwest::Error| Error::Address {
             url: base_url.to_owned(),
             reason: causes(&error),
@@ -55,7 +60,7 @@ impl Client {
             http: http().map_err(bad)?,
             uploads: http_uploads().map_err(bad)?,
             base,
-            token: token.into(),
+            token,
             retry: Retry::PERSON,
         })
     }

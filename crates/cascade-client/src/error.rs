@@ -16,9 +16,15 @@ pub enum Error {
         /// Why it does not serve.
         reason: String,
     },
+    /// A token that no request can carry.
+    #[error(
+        "the token must be printable ASCII without spaces and line breaks inside: check --token or CASCADE_TOKEN"
+    )]
+    Token,
     /// No answer came.
     #[error(
-        "no answer from {url} after {tries} tries: {reason}; check that the server runs there and the address is right"
+        "no answer from {url} after {}: {reason}; check that the server runs there and the address is right",
+        times(*.tries, "try", "tries")
     )]
     Unreachable {
         /// The address that was called.
@@ -39,7 +45,7 @@ pub enum Error {
         detail: String,
     },
     /// The server failed (500 and above) every time.
-    #[error("{url} answered {status} {tries} times: {detail}; the server's log says more")]
+    #[error("{url} answered {status} {}: {detail}; the server's log says more", times(*.tries, "time", "times"))]
     Failed {
         /// The address that was called.
         url: String,
@@ -97,6 +103,10 @@ impl Error {
         let path = path.into();
         move |source| Self::File { path, source }
     }
+}
+
+fn times(number: u32, one: &str, more: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { more })
 }
 
 const fn hint(status: u16) -> &'static str {

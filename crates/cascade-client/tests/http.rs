@@ -107,6 +107,12 @@ async fn a_list_of_problems_becomes_a_sentence() {
     );
 }
 
+#[test]
+fn a_token_that_no_header_carries_is_named() {
+    let error = Client::new("http://127.0.0.1:1", "a\nb").unwrap_err();
+    assert!(error.to_string().contains("--token"), "{error}");
+}
+
 #[tokio::test]
 async fn a_server_that_is_not_there_is_named_with_its_address() {
     let client = Client::new("http://127.0.0.1:1", "")

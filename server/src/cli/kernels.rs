@@ -16,6 +16,9 @@ pub(crate) async fn show(run: &str, remote: &Remote, out: &mut Out) -> Result {
     if out.is_json() {
         return out.json(&comparison);
     }
+    if comparison.rows.is_empty() {
+        return out.line("No kernel of this run has finished yet.");
+    }
     out.table(&table(&comparison))?;
     for gpu in &comparison.configs {
         let engines = comparison.engines.get(gpu).map(Vec::as_slice).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! `cascade log show`: what an Accel-Sim log says, and how the run ended.
 
-use std::fs::File;
-use std::io::Read;
+mod source;
+
 use std::path::{Path, PathBuf};
 
 use cascade_accelsim::log::{
@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::Result;
 use super::fail::Fail;
-use super::numbers::{four_digits, grouped, grouped_f64, shortened};
+use super::numbers::{counted, four_digits, grouped, grouped_f64, shortened};
 use super::out::Out;
 use super::table::Table;
 
@@ -20,7 +20,7 @@ use super::table::Table;
 pub(crate) enum Command {
     /// Kernels, totals, how the run ended in plain words, and warnings; exit code 1 when it failed
     Show {
-        /// The log; - reads standard input
+        /// The log, packed with gzip or not; - reads standard input
         file: PathBuf,
     },
 }
@@ -54,11 +54,7 @@ struct Shown<'a> {
 
 pub(crate) fn run(command: Command, out: &mut Out) -> Result {
     let Command::Show { file } = command;
-    let source: Box<dyn Read> = if file.as_os_str() == "-" {
-        Box::new(std::io::stdin().lock())
-    } else {
-        Box::new(File::open(&file).map_err(Fail::file(&file))?)
-    };
+    let source = source::open(&file)?;
     let (mut simulators, mut kernels) = (Vec::new(), Vec::new());
     let summary = read_log(source, |event| match event {
         LogEvent::Banner(banner) => simulators.push(banner),
@@ -143,8 +139,8 @@ fn print(shown: &Shown<'_>, out: &mut Out) -> Result {
     let totals = shown.summary.totals;
     let shown_total = |number: Option<f64>| number.map_or_else(|| "-".to_owned(), grouped_f64);
     out.line(format_args!(
-        "{} kernels finished of {} launched · {} cycles · {} instructions · IPC {} · {} instructions/s simulated",
-        shown.summary.kernels_finished,
+        "{} finished of {} launched · {} cycles · {} instructions · IPC {} · {} instructions/s simulated",
+        counted(shown.summary.kernels_finished as u64, "kernel"),
         shown.summary.kernels_launched,
         shown_total(totals.gpu_tot_sim_cycle),
         shown_total(totals.gpu_tot_sim_insn),

@@ -13,6 +13,12 @@ pub(crate) fn grouped(number: u64) -> String {
     text
 }
 
+/// Things by their number: `1 kernel`, `2,000 kernels`.
+pub(crate) fn counted(number: u64, thing: &str) -> String {
+    let s = if number == 1 { "" } else { "s" };
+    format!("{} {thing}{s}", grouped(number))
+}
+
 /// A count that a log gave as a float.
 pub(crate) fn grouped_f64(number: f64) -> String {
     if number >= 0.0 && number < 2f64.powi(53) {
@@ -69,7 +75,7 @@ pub(crate) fn shortened(name: &str, width: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{bytes, grouped, shortened, time_ns};
+    use super::{bytes, counted, grouped, shortened, time_ns};
 
     #[test]
     fn numbers_are_readable() {
@@ -84,6 +90,10 @@ mod tests {
         assert_eq!(
             [17, 1536, 100 << 20].map(bytes),
             ["17 B", "1.500 KiB", "100.0 MiB"]
+        );
+        assert_eq!(
+            [0, 1, 2].map(|n| counted(n, "kernel")),
+            ["0 kernels", "1 kernel", "2 kernels"]
         );
         assert_eq!(shortened("abcdefghij", 7), "abcd…ij");
         assert_eq!(shortened("äöü", 3), "äöü");

@@ -27,9 +27,9 @@ impl Out {
         self.json
     }
 
-    /// One line of text.
+    /// A line of text, with no character that a terminal would obey.
     pub(crate) fn line(&mut self, text: impl fmt::Display) -> Result {
-        Ok(writeln!(self.stdout, "{text}")?)
+        Ok(writeln!(self.stdout, "{}", harmless(&text.to_string()))?)
     }
 
     /// A table of text.
@@ -66,13 +66,38 @@ impl Write for Out {
     }
 }
 
+/// `text` without characters that a terminal obeys instead of showing: names, logs and messages may come from
+/// anyone's upload. Line ends and tabs stay.
+pub(crate) fn harmless(text: &str) -> String {
+    let obeyed = |c: char| match c {
+        '\n' | '\t' => false,
+        // Marks that turn the direction of the text, so that it reads otherwise than it is.
+        '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
+        c => c.is_control(),
+    };
+    text.replace(obeyed, "\u{fffd}")
+}
+
 /// A line for people on standard error.
 pub(crate) fn note(text: impl fmt::Display) {
     // Nobody is left to tell when standard error is closed.
-    drop(writeln!(io::stderr(), "{text}"));
+    drop(writeln!(io::stderr(), "{}", harmless(&text.to_string())));
 }
 
 /// Whether a person watches standard error.
 pub(crate) fn watched() -> bool {
     io::stderr().is_terminal()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::harmless;
+
+    #[test]
+    fn a_terminal_obeys_nothing_that_is_printed() {
+        assert_eq!(
+            harmless("a\u{1b}]0;x\u{7}\r\u{9b}2J\u{202e}b\n\tö"),
+            "a\u{fffd}]0;x\u{fffd}\u{fffd}\u{fffd}2J\u{fffd}b\n\tö"
+        );
+    }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::out::harmless;
+
 /// Rows of text under a heading.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
@@ -25,7 +27,8 @@ impl Table {
 
     /// Adds a row; cells beyond the columns are not shown.
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        self.rows.push(cells.into_iter().collect());
+        let one_line = |cell: String| harmless(&cell).replace(['\n', '\t'], " ");
+        self.rows.push(cells.into_iter().map(one_line).collect());
     }
 
     fn line<'a>(
@@ -77,10 +80,10 @@ mod tests {
     fn columns_line_up() {
         let mut table = Table::default().text("name").number("cycles").text("bound");
         table.row(["a", "1,000", "dram"].map(str::to_owned));
-        table.row(["größer", "5", ""].map(str::to_owned));
+        table.row(["grö\nßer", "5", ""].map(str::to_owned));
         assert_eq!(
             table.to_string(),
-            "name    cycles  bound\na        1,000  dram\ngrößer       5\n"
+            "name     cycles  bound\na         1,000  dram\ngrö ßer       5\n"
         );
     }
 }

@@ -6,7 +6,7 @@ use cascade_client::{Target, Uploader, folder};
 use serde_json::{Map, Value, json};
 
 use super::fail::Fail;
-use super::numbers::bytes;
+use super::numbers::{bytes, counted};
 use super::out::{Out, note};
 use super::remote::Remote;
 use super::{Result, block_on, progress};
@@ -80,15 +80,15 @@ pub(crate) fn run(args: Args, out: &mut Out) -> Result {
         return out.json(&json!({ "trace_id": name, "report": report }));
     }
     out.line(format_args!(
-        "{name}: {} files, {} uploaded",
-        report.files,
+        "{name}: {}, {} uploaded",
+        counted(report.files, "file"),
         bytes(report.bytes)
     ))?;
     if report.skipped_bytes > 0 {
         note(format_args!(
-            "{} were there already ({} files)",
+            "{} were there already ({})",
             bytes(report.skipped_bytes),
-            report.skipped_files
+            counted(report.skipped_files, "file")
         ));
     }
     Ok(())

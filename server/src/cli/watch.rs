@@ -7,7 +7,7 @@ use cascade_client::Client;
 
 use super::Result;
 use super::fail::Fail;
-use super::numbers::{grouped, shortened, time_ns};
+use super::numbers::{counted, grouped, shortened, time_ns};
 use super::out::{Out, note};
 use super::runs::{ended, print};
 
@@ -55,9 +55,10 @@ pub(crate) async fn follow(client: &Client, run: &str, out: &mut Out) -> Result 
                     out.line(kernel(&stat))?;
                 }
             }
-            RunEvent::Lagged { missed } => {
-                note(format_args!("{missed} events were missed; reading the run anew"))
-            }
+            RunEvent::Lagged { missed } => note(format_args!(
+                "missed {}; reading the run anew",
+                counted(missed, "event")
+            )),
             RunEvent::Log { .. } => {}
         }
         out.finish()?;

@@ -11,6 +11,7 @@ mod remote;
 mod transfer;
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use futures::{TryStreamExt, stream};
 use rusty_s3::{Bucket, Credentials, UrlStyle};
@@ -24,6 +25,11 @@ use crate::{Error, Result, Retry};
 
 /// Objects and parts that travel at once.
 const PARALLEL: usize = 8;
+/// Patience once the endpoint has answered: outlasts a restart of it.
+const PATIENCE: Retry = Retry {
+    give_up_after: Duration::from_secs(60),
+    ..Retry::SIMULATOR
+};
 
 /// Where uploads go and who sends them.
 #[derive(Clone)]
@@ -69,7 +75,6 @@ pub struct Uploader {
     bucket: Bucket,
     credentials: Option<Credentials>,
     prefix: String,
-    retry: Retry,
     /// Bounds the requests in flight over all files and their parts.
     permits: tokio::sync::Semaphore,
 }
@@ -101,19 +106,8 @@ impl Uploader {
                 .as_ref()
                 .map(|(key, secret)| Credentials::new(key, secret)),
             prefix: target.prefix.trim_matches('/').to_owned(),
-            retry: Retry {
-                give_up_after: std::time::Duration::from_secs(60),
-                ..Retry::SIMULATOR
-            },
             permits: tokio::sync::Semaphore::new(PARALLEL),
         })
-    }
-
-    /// The same uploader with another patience.
-    #[must_use]
-    pub fn with_retry(mut self, retry: Retry) -> Self {
-        self.retry = retry;
-        self
     }
 
     /// Sends `files` as trace `run`, then `metadata.json` with `metadata` and the list of files.
@@ -129,7 +123,8 @@ impl Uploader {
         progress: impl Fn(Progress) + Sync,
     ) -> Result<Report> {
         let root = self.key(run, "");
-        let there = self.list(&root).await?;
+        // A wrong address shows at once: nobody has waited for anything yet.
+        let there = self.list(&root, Retry::PERSON).await?;
         let tally = Tally {
             progress: &progress,
             files: AtomicU64::new(0),

@@ -7,11 +7,11 @@ use instant_xml::FromXml;
 use rusty_s3::S3Action;
 use rusty_s3::actions::{ListObjectsV2, ListParts};
 
-use super::Uploader;
+use super::{PATIENCE, Uploader};
 use crate::client::{Repeat, bare, exchange};
 use crate::error::causes;
 use crate::retry::Again;
-use crate::{Error, Result};
+use crate::{Error, Result, Retry};
 
 /// How long a signature holds; long enough for the slowest body.
 pub(super) const SIGNED_FOR: Duration = Duration::from_secs(6 * 3600);
@@ -51,7 +51,7 @@ struct Upload {
 
 impl Uploader {
     /// Every object under `prefix`, by key.
-    pub(super) async fn list(&self, prefix: &str) -> Result<BTreeMap<String, Object>> {
+    pub(super) async fn list(&self, prefix: &str, retry: Retry) -> Result<BTreeMap<String, Object>> {
         let mut objects = BTreeMap::new();
         let mut token: Option<String> = None;
         loop {
@@ -60,7 +60,7 @@ impl Uploader {
             if let Some(token) = &token {
                 action.with_continuation_token(token.as_str());
             }
-            let text = self.get(&action).await?;
+            let text = self.get(&action, retry).await?;
             let page =
                 ListObjectsV2::parse_response(&text).map_err(|error| self.unexpected(error.to_string()))?;
             for object in page.contents {
@@ -87,7 +87,7 @@ impl Uploader {
         action.query_mut().remove("encoding-type");
         action.query_mut().insert("uploads", "");
         action.query_mut().insert("prefix", key);
-        let text = match self.get(&action).await {
+        let text = match self.get(&action, PATIENCE).await {
             Ok(text) => text,
             // An endpoint without this list: begin anew.
             Err(Error::Refused { .. } | Error::Failed { status: 501, .. }) => return Ok(None),
@@ -111,7 +111,7 @@ impl Uploader {
             if let Some(after) = after {
                 action.set_part_number_marker(after);
             }
-            let text = self.get(&action).await?;
+            let text = self.get(&action, PATIENCE).await?;
             let page =
                 ListParts::parse_response(&text).map_err(|error| self.unexpected(error.to_string()))?;
             for part in page.parts {
@@ -131,9 +131,8 @@ impl Uploader {
         }
     }
 
-    async fn get<'a>(&self, action: &impl S3Action<'a>) -> Result<String> {
-        let answer = self
-            .retry
+    async fn get<'a>(&self, action: &impl S3Action<'a>, retry: Retry) -> Result<String> {
+        let answer = retry
             .run(|tries| {
                 let request = self.http.get(action.sign(SIGNED_FOR));
                 async move { exchange(request, tries, Repeat::Always).await.map_err(in_words) }
@@ -190,7 +189,7 @@ fn sentence(detail: String) -> String {
     let tag = |name: &str| {
         let (_, rest) = detail.split_once(&format!("<{name}>"))?;
         rest.split_once(&format!("</{name}>"))
-            .map(|(text, _)| text.trim().to_owned())
+            .map(|(text, _)| unescaped(text.trim()))
     };
     match (tag("Code"), tag("Message")) {
         (Some(code), Some(message)) if !message.is_empty() => format!("{message} ({code})"),
@@ -199,14 +198,30 @@ fn sentence(detail: String) -> String {
     }
 }
 
+/// XML text with its named characters in place.
+fn unescaped(text: &str) -> String {
+    let named = [
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&quot;", "\""),
+        ("&apos;", "'"),
+        ("&#39;", "'"),
+        // Last: what it leaves is text.
+        ("&amp;", "&"),
+    ];
+    named.iter().fold(text.to_owned(), |text, (name, character)| {
+        text.replace(name, character)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::sentence;
 
     #[test]
     fn an_xml_error_becomes_its_sentence() {
-        let xml = "<?xml version=\"1.0\"?><Error><Code>NoSuchBucket</Code><Message>no such bucket</Message></Error>";
-        assert_eq!(sentence(xml.to_owned()), "no such bucket (NoSuchBucket)");
+        let xml = "<?xml version=\"1.0\"?><Error><Code>NoSuchBucket</Code><Message>no bucket &apos;a&amp;lt;&apos;</Message></Error>";
+        assert_eq!(sentence(xml.to_owned()), "no bucket 'a&lt;' (NoSuchBucket)");
         assert_eq!(sentence("plain".to_owned()), "plain");
     }
 }

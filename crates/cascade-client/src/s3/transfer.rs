@@ -14,7 +14,7 @@ use rusty_s3::actions::{
 use super::digest::{md5, parts_etag};
 use super::folder::Local;
 use super::remote::{Object, Part, SIGNED_FOR, in_words, unquoted};
-use super::{PARALLEL, Tally, Uploader};
+use super::{PARALLEL, PATIENCE, Tally, Uploader};
 use crate::client::{Repeat, exchange, patience};
 use crate::error::causes;
 use crate::retry::Again;
@@ -194,7 +194,7 @@ impl Uploader {
     async fn call(&self, make: impl Fn() -> Result<RequestBuilder>) -> Result<Response> {
         // The semaphore is never closed.
         let _permit = self.permits.acquire().await.ok();
-        self.retry
+        PATIENCE
             .run(|tries| {
                 let request = make();
                 async move {

@@ -7,7 +7,7 @@ use cascade_api::TraceDetail;
 use serde_json::{Value, json};
 
 use crate::cli::fail::Fail;
-use crate::cli::numbers::{bytes, grouped, shortened};
+use crate::cli::numbers::{bytes, counted, grouped, shortened};
 use crate::cli::out::Out;
 use crate::cli::remote::Remote;
 use crate::cli::simulate::source;
@@ -79,11 +79,11 @@ pub(crate) fn run(args: &Args, out: &mut Out) -> Result {
 fn print(trace: &TraceDetail, out: &mut Out) -> Result {
     let it = &trace.summary;
     out.line(format_args!(
-        "{} · {} · {} · {} kernels · {}",
+        "{} · {} · {} · {} · {}",
         it.id,
         it.state,
         it.trace_gpu_arch,
-        grouped(it.kernel_count),
+        counted(it.kernel_count, "kernel"),
         bytes(it.bytes)
     ))?;
     for (what, value) in [
@@ -171,8 +171,8 @@ fn local(path: &Path, out: &mut Out) -> Result {
     match kernels.iter().filter(|kernel| kernel.header.is_err()).count() {
         0 => Ok(()),
         bad => Err(Fail::usage(format_args!(
-            "{bad} of {} kernels cannot be read",
-            kernels.len()
+            "{bad} of {} cannot be read",
+            counted(kernels.len() as u64, "kernel")
         ))),
     }
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::format;
 use crate::cli::Result;
 use crate::cli::fail::Fail;
-use crate::cli::numbers::grouped;
+use crate::cli::numbers::{counted, grouped};
 use crate::cli::out::{Out, note};
 use crate::cli::table::Table;
 
@@ -73,8 +73,8 @@ pub(crate) fn run(args: Args, out: &mut Out) -> Result {
     }
     out.table(&table)?;
     out.line(format_args!(
-        "{} kernels in {}",
-        report.kernels.len(),
+        "{} in {}",
+        counted(report.kernels.len() as u64, "kernel"),
         dir.join(PROCESSED_LIST).display()
     ))
 }

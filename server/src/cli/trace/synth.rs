@@ -15,7 +15,7 @@ use serde_json::json;
 use super::format;
 use crate::cli::Result;
 use crate::cli::fail::Fail;
-use crate::cli::numbers::grouped;
+use crate::cli::numbers::{counted, grouped};
 use crate::cli::out::Out;
 
 /// What to write and where.
@@ -169,8 +169,9 @@ pub(crate) fn run(args: Args, out: &mut Out) -> Result {
         }));
     }
     out.line(format_args!(
-        "{}: synthetic trace of {kernels} kernels for sm_{}, {} warp and {} thread instructions",
+        "{}: synthetic trace of {} for sm_{}, {} warp and {} thread instructions",
         args.output.display(),
+        counted(kernels as u64, "kernel"),
         args.arch.binary(),
         grouped(counts.warp_instrs),
         grouped(counts.thread_instrs)
