@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use cascade_api::Health;
 use cascade_client::{Target, Uploader, folder};
+use cascade_server::config::{DEFAULT_BUCKET, DEFAULT_PREFIX};
 use serde_json::{Map, Value, json};
 
 use super::fail::Fail;
@@ -28,12 +30,12 @@ pub(crate) struct Args {
     /// The S3 endpoint [default: what the app at --url says]
     #[arg(long, env = "CASCADE_S3_ENDPOINT", value_name = "URL")]
     endpoint: Option<String>,
-    /// The bucket
-    #[arg(long, env = "CASCADE_S3_BUCKET", default_value = "cascade")]
-    bucket: String,
-    /// The folder of traces in the bucket
-    #[arg(long, env = "CASCADE_S3_PREFIX", default_value = "accelsim-traces")]
-    prefix: String,
+    /// The bucket [default: what the app at --url says, or `cascade`]
+    #[arg(long, env = "CASCADE_S3_BUCKET", value_name = "NAME")]
+    bucket: Option<String>,
+    /// The folder of traces in the bucket [default: what the app at --url says, or `accelsim-traces`]
+    #[arg(long, env = "CASCADE_S3_PREFIX", value_name = "PREFIX")]
+    prefix: Option<String>,
     /// The access key [default: the app's workspace name, or `cascade`]
     #[arg(long, value_name = "KEY")]
     access_key: Option<String>,
@@ -127,24 +129,25 @@ fn existing(path: &Path) -> Result<Map<String, Value>> {
 /// Where the upload goes; what was not given is asked from the app.
 async fn target(args: &Args) -> Result<Target> {
     let signs = !args.anonymous;
-    let health = match (&args.endpoint, &args.access_key) {
-        (Some(_), Some(_)) => None,
-        (Some(_), None) if !signs => None,
+    let told = (args.access_key.is_some() || !signs) && args.bucket.is_some() && args.prefix.is_some();
+    let health = match &args.endpoint {
+        Some(_) if told => None,
         // With an endpoint of its own the app's address may be wrong or absent: `cascade` always signs.
-        (Some(_), None) => args.remote.client()?.health().await.ok(),
-        (None, _) => Some(args.remote.client()?.health().await?),
+        Some(_) => args.remote.client()?.health().await.ok(),
+        None => Some(args.remote.client()?.health().await?),
     };
-    let known = health.as_ref().and_then(|health| health.s3_endpoint.clone());
-    let Some(endpoint) = args.endpoint.clone().or(known) else {
+    let known = |of: fn(&Health) -> &Option<String>| health.as_ref().and_then(|health| of(health).clone());
+    let Some(endpoint) = args.endpoint.clone().or_else(|| known(|it| &it.s3_endpoint)) else {
         return Err(Fail::usage(format_args!(
             "{} has no S3 endpoint: set --endpoint",
             args.remote.url
         )));
     };
-    let workspace = health
-        .and_then(|health| health.workspace)
-        .unwrap_or_else(|| "cascade".to_owned());
-    let key = args.access_key.clone().unwrap_or(workspace);
+    let given = |given: &Option<String>, of, default: &str| {
+        let value = given.clone().or_else(|| known(of));
+        value.unwrap_or_else(|| default.to_owned())
+    };
+    let key = given(&args.access_key, |it| &it.workspace, "cascade");
     if signs && args.remote.token.is_empty() {
         return Err(Fail::usage(
             "uploads are signed with the app's token: set CASCADE_TOKEN, or --anonymous",
@@ -152,8 +155,8 @@ async fn target(args: &Args) -> Result<Target> {
     }
     Ok(Target {
         endpoint,
-        bucket: args.bucket.clone(),
-        prefix: args.prefix.clone(),
+        bucket: given(&args.bucket, |it| &it.s3_bucket, DEFAULT_BUCKET),
+        prefix: given(&args.prefix, |it| &it.s3_prefix, DEFAULT_PREFIX),
         region: args.region.clone(),
         credentials: signs.then(|| (key, args.remote.token.trim().to_owned())),
     })
