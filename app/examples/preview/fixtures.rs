@@ -29,6 +29,7 @@ fn summary(id: &str, state: TraceState, kernels: u64) -> TraceSummary {
         id: id.into(),
         state,
         error: None,
+        waiting_for: (state == TraceState::Uploading).then(|| "metadata.json".into()),
         created_at: ago(4_000),
         updated_at: ago(3_900),
         model: Some("facebook/opt-125m".into()),

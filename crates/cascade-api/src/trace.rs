@@ -30,6 +30,9 @@ pub struct TraceSummary {
     pub state: TraceState,
     /// Why it failed; `null` unless `state` is `failed`.
     pub error: Option<String>,
+    /// What the upload waits for, such as `metadata.json`; `null` unless `state` is `uploading`.
+    #[serde(default)]
+    pub waiting_for: Option<String>,
     /// When the first file landed.
     pub created_at: Timestamp,
     /// When the app last changed this trace.

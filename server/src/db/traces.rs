@@ -34,6 +34,7 @@ struct TraceRow {
     id: String,
     state: String,
     error: Option<String>,
+    waiting_for: Option<String>,
     created_at: i64,
     updated_at: i64,
     model: Option<String>,
@@ -58,6 +59,7 @@ impl TraceRow {
             id: self.id.into(),
             state: word("traces.state", &self.state)?,
             error: self.error,
+            waiting_for: self.waiting_for,
             created_at: Timestamp::from_micros(self.created_at),
             updated_at: Timestamp::from_micros(self.updated_at),
             model: self.model,
@@ -175,6 +177,19 @@ impl Db {
         Ok((trace, changed))
     }
 
+    /// Says what an uploading trace waits for; no news to a trace in another state.
+    pub async fn trace_waiting_set(&self, id: &TraceId, waiting_for: &str) -> DbResult<()> {
+        let mut tx = self.write().await?;
+        sqlx::query("UPDATE traces SET waiting_for = ?, updated_at = ? WHERE id = ? AND state = ?")
+            .bind(waiting_for)
+            .bind(clock::now().as_micros())
+            .bind(id.as_str())
+            .bind(TraceState::Uploading.as_str())
+            .execute(&mut *tx.0)
+            .await?;
+        tx.commit().await
+    }
+
     /// Moves a trace to `state`; `error` is kept with `failed`. Answers false when there is no such trace.
     pub async fn trace_state_set(
         &self,
@@ -183,13 +198,15 @@ impl Db {
         error: Option<&str>,
     ) -> DbResult<bool> {
         let mut tx = self.write().await?;
-        let done = sqlx::query("UPDATE traces SET state = ?, error = ?, updated_at = ? WHERE id = ?")
-            .bind(state.as_str())
-            .bind(error)
-            .bind(clock::now().as_micros())
-            .bind(id.as_str())
-            .execute(&mut *tx.0)
-            .await?;
+        let done = sqlx::query(
+            "UPDATE traces SET state = ?, error = ?, waiting_for = NULL, updated_at = ? WHERE id = ?",
+        )
+        .bind(state.as_str())
+        .bind(error)
+        .bind(clock::now().as_micros())
+        .bind(id.as_str())
+        .execute(&mut *tx.0)
+        .await?;
         tx.commit().await?;
         Ok(done.rows_affected() > 0)
     }
@@ -269,6 +286,7 @@ fn summary(update: &TraceUpdate, old: Option<&TraceSummary>) -> TraceSummary {
         id: update.id.clone(),
         state: old.map_or(TraceState::Uploading, |t| t.state),
         error: old.and_then(|t| t.error.clone()),
+        waiting_for: old.and_then(|t| t.waiting_for.clone()),
         created_at: old.map_or(now, |t| t.created_at),
         updated_at: old.map_or(now, |t| t.updated_at),
         model: text("model"),

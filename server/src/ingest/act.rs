@@ -50,8 +50,12 @@ impl Ingest {
         let failed = watched.state == TraceState::Failed;
         let gone = watched.error.as_deref() == Some(GONE);
         match seen.verdict.clone() {
-            Verdict::Wait if failed && (arrived || gone) => self.set(id, TraceState::Uploading, None).await,
-            Verdict::Wait => Ok(()),
+            Verdict::Wait(what) => {
+                if failed && (arrived || gone) {
+                    self.set(id, TraceState::Uploading, None).await?;
+                }
+                self.waits(id, what).await
+            }
             Verdict::Failed(error) => self.settle(id, TraceState::Failed, Some(error)).await,
             Verdict::Processed { flat: true } => match self.linked(id, &seen).await? {
                 Some(seen) => self.finish(id, &seen).await,
@@ -99,8 +103,8 @@ impl Ingest {
 
     /// The trace can be simulated: its kernels are stored, then it is ready.
     async fn finish(&mut self, id: &TraceId, seen: &Seen) -> Result<(), Error> {
-        let (root, tree) = (self.root(id), seen.tree.clone());
-        let read = blocking(move || Ok(kernels::launches(&root, &tree)));
+        let (root, tree, stats) = (self.root(id), seen.tree.clone(), seen.statistics());
+        let read = blocking(move || Ok(kernels::launches(&root, &tree, &stats)));
         let launches = read.await.map_err(Error::io("reading a trace's kernels"))?;
         let stored = self.db.trace_detail(id).await?;
         if stored.is_none_or(|trace| trace.kernels != launches) {
@@ -218,6 +222,19 @@ impl Ingest {
             tracing::info!(trace = %id, %state, error, "trace");
             watched.state = state;
             watched.error = error;
+            watched.waiting_for = None;
+        }
+        Ok(())
+    }
+
+    /// Says what an uploading trace waits for.
+    async fn waits(&mut self, id: &TraceId, what: String) -> Result<(), Error> {
+        let Some(watched) = self.watched.get_mut(id) else {
+            return Ok(());
+        };
+        if watched.state == TraceState::Uploading && watched.waiting_for.as_ref() != Some(&what) {
+            self.db.trace_waiting_set(id, &what).await?;
+            watched.waiting_for = Some(what);
         }
         Ok(())
     }

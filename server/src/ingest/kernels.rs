@@ -9,7 +9,7 @@ use cascade_accelsim::trace::{Dim3, KernelHeader, open};
 use cascade_api::KernelLaunch;
 
 use super::complete::{LIST, TRACES};
-use super::tree::{Tree, is_stats};
+use super::tree::Tree;
 
 /// Most headers that are read for the launches of a trace without statistics; each costs a file opened.
 const MAX_HEADERS: usize = 20_000;
@@ -54,13 +54,12 @@ pub(super) fn listed(root: &Path, tree: &Tree) -> Option<Listed> {
     })
 }
 
-/// The launches of a trace in `traces/`, by kernel id. Damaged statistics are passed over: a simulator
-/// needs none.
-pub(super) fn launches(root: &Path, tree: &Tree) -> Vec<KernelLaunch> {
+/// The launches of a trace in `traces/`, by kernel id, from the statistics at the paths `stats` or else
+/// from the kernels' headers. Damaged statistics are passed over: a simulator needs none.
+pub(super) fn launches(root: &Path, tree: &Tree, stats: &[String]) -> Vec<KernelLaunch> {
     let mut launches = Vec::new();
-    for name in tree.in_folder(TRACES).filter(|name| is_stats(name)) {
-        let path = format!("{TRACES}{name}");
-        match statistics(root, &path) {
+    for path in stats {
+        match statistics(root, path) {
             Ok(rows) => launches.extend(rows),
             Err(error) => tracing::warn!(root = %root.display(), %error, "cannot read statistics"),
         }

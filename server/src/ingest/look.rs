@@ -8,11 +8,11 @@ use std::time::Duration;
 use cascade_api::TraceId;
 use serde::Deserialize;
 
-use super::complete::{Look, Verdict};
+use super::complete::{Look, TRACES, Verdict, is_current};
 use super::kernels::{self, read_list};
 use super::metadata::{METADATA_FILE, Metadata};
 use super::record::Record;
-use super::tree::{MAX_FILES, Tree};
+use super::tree::{MAX_FILES, Tree, is_stats};
 
 /// Largest file of real timings: 256 MiB, about two million kernels.
 pub(crate) const MAX_TIMING_BYTES: u64 = 256 << 20;
@@ -42,8 +42,20 @@ pub(super) struct Seen {
     pub record: Option<Record>,
 }
 
+impl Seen {
+    /// Paths of the statistics of the upload; those that an earlier one left are none of it.
+    pub(super) fn statistics(&self) -> Vec<String> {
+        let names = self.tree.in_folder(TRACES).filter(|name| is_stats(name));
+        let paths = names.map(|name| format!("{TRACES}{name}"));
+        paths
+            .filter(|path| is_current(self.metadata.as_ref(), self.record.as_ref(), path))
+            .collect()
+    }
+}
+
 /// Judges a trace whose files were walked into `tree`. `homes` are the beginnings that keys in its
-/// `metadata.json` may carry; `ready` says that it was ready before.
+/// `metadata.json` may carry; `ready` says that it was ready before,
+/// `stand_ins` that the simulator may need no kernel files.
 pub(super) fn judge(
     root: &Path,
     tree: Tree,
@@ -51,6 +63,7 @@ pub(super) fn judge(
     homes: &[String],
     quiet: Duration,
     ready: bool,
+    stand_ins: bool,
 ) -> Seen {
     let metadata = match tree.has(METADATA_FILE) {
         true => Metadata::read(&root.join(METADATA_FILE), homes).map(Some),
@@ -65,6 +78,7 @@ pub(super) fn judge(
         metadata: metadata.as_ref(),
         record: record.as_ref(),
         quiet,
+        stand_ins,
         list: &|path| read_list(root, path),
     };
     let verdict = match broken {
@@ -189,6 +203,7 @@ mod tests {
                 None,
                 &[],
                 Duration::ZERO,
+                false,
                 false,
             );
             assert_eq!(seen.has_real_timing, expected, "{name}");

@@ -102,6 +102,8 @@ pub async fn run(
 struct Watched {
     state: TraceState,
     error: Option<String>,
+    /// What is said to be waited for.
+    waiting_for: Option<String>,
     /// The files at the last look; `None` before the first.
     mark: Option<Mark>,
     /// When they were first seen like that.
@@ -119,6 +121,8 @@ struct Ingest {
     bucket: String,
     prefix: String,
     traces: PathBuf,
+    /// Whether a list may stand for kernels that are not there: only `CASCADE_SIM_CMD` can replay one.
+    stand_ins: bool,
     postprocess: Arc<Postprocess>,
     watched: BTreeMap<TraceId, Watched>,
     /// Bundled traces, which have no files here.
@@ -136,6 +140,7 @@ impl Ingest {
             bucket: settings.s3_bucket.clone(),
             prefix: settings.s3_prefix.clone(),
             traces: absolute(settings.traces_dir())?,
+            stand_ins: settings.sim_cmd.is_some(),
             postprocess: Arc::new(Postprocess {
                 command: settings.postprocess_cmd.clone(),
                 threads: cores.div_ceil(PROCESSED_AT_ONCE),
@@ -160,7 +165,8 @@ impl Ingest {
                 .error
                 .as_ref()
                 .is_some_and(|e| e.starts_with("post-processing"));
-            let watched = Watched::new(trace.state, trace.error, !stays);
+            let mut watched = Watched::new(trace.state, trace.error, !stays);
+            watched.waiting_for = trace.waiting_for;
             this.watched.insert(trace.id, watched);
         }
         Ok(this)
@@ -261,8 +267,8 @@ impl Ingest {
         let key = format!("{prefix}/{id}/");
         let homes = vec![format!("s3://{bucket}/{key}"), format!("{bucket}/{key}"), key];
         let ready = self.watched.get(id).is_some_and(|w| w.state == TraceState::Ready);
-        let root = self.root(id);
-        let judged = blocking(move || Ok(look::judge(&root, tree, record, &homes, quiet, ready)));
+        let (root, stand_ins) = (self.root(id), self.stand_ins);
+        let judged = blocking(move || Ok(look::judge(&root, tree, record, &homes, quiet, ready, stand_ins)));
         judged.await.map_err(Error::io("reading a trace's folder"))
     }
 
@@ -277,6 +283,7 @@ impl Watched {
         Self {
             state,
             error,
+            waiting_for: None,
             mark: None,
             since: now,
             judge,

@@ -75,6 +75,11 @@ async fn a_raw_upload_is_processed_and_its_later_files_are_noticed() {
         (trace.kernel_count, trace.bytes, trace.trace_gpu_arch.as_str()),
         (1, bytes, "sm_90")
     );
+    until("it says what it waits for", || async {
+        let trace = service.db.trace_get(&"t".into()).await.unwrap().unwrap();
+        (trace.waiting_for.as_deref() == Some("metadata.json")).then_some(())
+    })
+    .await;
     put(
         &root,
         "metadata.json",
@@ -82,6 +87,7 @@ async fn a_raw_upload_is_processed_and_its_later_files_are_noticed() {
     );
     put_raw(&root, "traces/");
     let trace = trace_in(service, "t", TraceState::Ready).await;
+    assert_eq!(trace.waiting_for, None);
     assert_eq!(
         (trace.kernel_count, trace.model.as_deref()),
         (1, Some("facebook/opt-125m"))
@@ -121,7 +127,7 @@ async fn a_raw_upload_is_processed_and_its_later_files_are_noticed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_wrong_is_said_and_a_new_upload_is_judged_again() {
-    let place = Place::new();
+    let place = Place::with_sims("never-run");
     let running = place.start().await;
     let service = &running.service;
     let stand_in = r#"{"files": [{"key": "accelsim-traces/bad/traces/kernelslist.g", "bytes": 16}]}"#;
@@ -149,6 +155,49 @@ async fn what_is_wrong_is_said_and_a_new_upload_is_judged_again() {
     trace_in(service, "bad", TraceState::Uploading).await;
     put(&place.trace("bad"), "metadata.json", stand_in);
     trace_in(service, "bad", TraceState::Ready).await;
+    running.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_trace_under_the_same_name_takes_the_place_of_the_first() {
+    let listed = |more: &str, files: &[(&str, &str)]| {
+        let files = files
+            .iter()
+            .map(|(key, text)| format!(r#"{{"key": "{key}", "bytes": {}}}"#, text.len()));
+        let files: Vec<String> = files.collect();
+        format!(r#"{{{more}"files": [{}]}}"#, files.join(", "))
+    };
+    let header = RAW.replace("_Z1kPf", "old").replace("id = 1", "id = 7");
+    let old = [
+        ("traces/kernelslist.g", "kernel-7.traceg\n"),
+        ("traces/kernel-7.traceg", header.as_str()),
+    ];
+    let place = Place::new();
+    let root = place.trace("t");
+    for (path, text) in old {
+        put(&root, path, text);
+    }
+    put(&root, "metadata.json", &listed(r#""synthetic": true, "#, &old));
+    let running = place.start().await;
+    let service = &running.service;
+    assert!(trace_in(service, "t", TraceState::Ready).await.synthetic);
+    assert_eq!(kernels_of(service, "t").await[0].name, "old");
+
+    put_raw(&root, "traces/");
+    let list = std::fs::read_to_string(root.join("traces/kernelslist")).unwrap();
+    let new = [
+        ("traces/kernelslist", list.as_str()),
+        ("traces/kernel-1.trace", RAW),
+        ("traces/stats.csv", STATS),
+    ];
+    put(&root, "metadata.json", &listed("", &new));
+    until("the new kernels are there", || async {
+        let kernels = kernels_of(service, "t").await;
+        (kernels.len() == 1 && kernels[0].name == "_Z1kPf").then_some(())
+    })
+    .await;
+    let trace = trace_in(service, "t", TraceState::Ready).await;
+    assert_eq!((trace.kernel_count, trace.synthetic), (1, false));
     running.stop().await;
 }
 
@@ -297,7 +346,12 @@ async fn real_traces_become_ready_with_the_counts_they_are_known_for() {
         }
         put(&place.trace(name), "metadata.json", "{}");
     }
-    put(&place.trace("bfs-a100-v3"), "metadata.json", r#"{"files": []}"#);
+    let list = std::fs::metadata(data.join("bfs-a100-v3/kernelslist.g")).unwrap();
+    let listed = format!(
+        r#"{{"files": [{{"key": "traces/kernelslist.g", "bytes": {}}}]}}"#,
+        list.len()
+    );
+    put(&place.trace("bfs-a100-v3"), "metadata.json", &listed);
     let running = place.start().await;
     let service = &running.service;
     trace_in(service, "raw-vecadd-v3", TraceState::Ready).await;

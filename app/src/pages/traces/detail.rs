@@ -83,6 +83,9 @@ fn Hints(
     let error = summary
         .error
         .map(|error| view! { <Notice tone=Tone::Bad><p>{error}</p></Notice> });
+    let waiting = summary
+        .waiting_for
+        .map(|what| view! { <p class="muted">{format!("Waiting for {what}.")}</p> });
     let sample = summary.sample.then(|| {
         view! {
             <Notice tone=Tone::Neutral>
@@ -97,7 +100,7 @@ fn Hints(
             </Notice>
         }
     });
-    (error, sample, synthetic)
+    (error, waiting, sample, synthetic)
 }
 
 /// The trace in figures.

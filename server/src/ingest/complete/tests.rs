@@ -30,6 +30,10 @@ fn names(root: &Path, list: &str) -> Result<Vec<String>, String> {
 }
 
 fn judge(root: &Path, record: Option<&Record>, quiet: Duration) -> Verdict {
+    judge_for(root, record, quiet, false)
+}
+
+fn judge_for(root: &Path, record: Option<&Record>, quiet: Duration, stand_ins: bool) -> Verdict {
     let tree = Tree::walk(root).unwrap();
     let metadata = tree
         .has("metadata.json")
@@ -40,6 +44,7 @@ fn judge(root: &Path, record: Option<&Record>, quiet: Duration) -> Verdict {
         metadata: metadata.as_ref(),
         record,
         quiet,
+        stand_ins,
         list: &list,
     }
     .verdict()
@@ -49,6 +54,10 @@ fn judge(root: &Path, record: Option<&Record>, quiet: Duration) -> Verdict {
 fn expect(files: &[(&str, &str)], quiet: Duration, verdict: Verdict) {
     let dir = folder(files);
     assert_eq!(judge(dir.path(), None, quiet), verdict, "{files:?}");
+}
+
+fn wait(what: &str) -> Verdict {
+    Verdict::Wait(what.into())
 }
 
 const NESTED: Verdict = Verdict::Processed { flat: false };
@@ -61,7 +70,8 @@ fn a_list_of_files_decides_at_once() {
     let list = ("traces/kernelslist.g", "kernel-1.traceg");
     let kernel = ("traces/kernel-1.traceg", "abc");
     expect(&[("metadata.json", metadata), list, kernel], CHANGED, NESTED);
-    expect(&[("metadata.json", metadata), list], MUCH_LATER, Verdict::Wait);
+    let to_come = "1 of 2 listed files: traces/kernel-1.traceg";
+    expect(&[("metadata.json", metadata), list], MUCH_LATER, wait(to_come));
     expect(
         &[
             ("metadata.json", metadata),
@@ -69,27 +79,83 @@ fn a_list_of_files_decides_at_once() {
             ("traces/kernel-1.traceg", "ab"),
         ],
         MUCH_LATER,
-        Verdict::Wait,
+        wait(to_come),
     );
 }
 
 #[test]
-fn a_stand_in_trace_of_one_line_is_ready() {
-    let metadata = r#"{"files": [{"key": "traces/kernelslist.g", "bytes": 16}]}"#;
-    expect(
-        &[
-            ("metadata.json", metadata),
-            ("traces/kernelslist.g", "kernel-1.traceg\n"),
-        ],
-        CHANGED,
-        NESTED,
-    );
+fn only_a_simulator_that_replays_may_do_without_kernels() {
+    let list = ("traces/kernelslist.g", "kernel-1.traceg\n");
+    let listed = r#"{"files": [{"key": "traces/kernelslist.g", "bytes": 16}]}"#;
+    let dir = folder(&[("metadata.json", listed), list]);
+    assert_eq!(judge_for(dir.path(), None, CHANGED, true), NESTED);
+    let error = "the kernel files are missing: traces/kernelslist.g names 1 and none is there: kernel-1.traceg; \
+                 upload them beside it";
+    assert_eq!(judge(dir.path(), None, CHANGED), Verdict::Failed(error.into()));
+    std::fs::write(dir.path().join("traces/kernel-1.traceg"), "x").unwrap();
+    assert_eq!(judge(dir.path(), None, CHANGED), NESTED, "it came later");
+
+    let dir = folder(&[("metadata.json", "{}"), list]);
+    assert_eq!(judge_for(dir.path(), None, CHANGED, true), wait(STILL));
+    assert_eq!(judge_for(dir.path(), None, NOW, true), NESTED);
+    let names = wait("files that traces/kernelslist.g names: kernel-1.traceg");
+    assert_eq!(judge(dir.path(), None, NOW), names);
+    assert_eq!(judge(dir.path(), None, MUCH_LATER), Verdict::Failed(error.into()));
+}
+
+#[test]
+fn a_list_without_a_kernel_fails() {
+    let files = [("metadata.json", "{}"), ("traces/kernelslist.g", "garbage\n")];
+    expect(&files, NOW, wait("a kernel in traces/kernelslist.g"));
+    let error = "traces/kernelslist.g names no kernel, so there is nothing to simulate";
+    expect(&files, MUCH_LATER, Verdict::Failed(error.into()));
+}
+
+#[test]
+fn what_another_upload_left_is_no_part_of_a_listed_one() {
+    let raw = r#"{"files": [{"key": "traces/kernelslist", "bytes": 14},
+        {"key": "traces/kernel-1.trace", "bytes": 1}]}"#;
     let files = [
-        ("metadata.json", "{}"),
-        ("traces/kernelslist.g", "kernel-1.traceg\n"),
+        ("metadata.json", raw),
+        ("traces/kernelslist", "kernel-1.trace"),
+        ("traces/kernel-1.trace", "x"),
+        ("traces/kernelslist.g", "kernel-7.traceg"),
+        ("traces/kernel-7.traceg", "x"),
+        ("traces/kernelslist_ctx_0x1", ""),
     ];
-    expect(&files, CHANGED, Verdict::Wait);
-    expect(&files, NOW, NESTED);
+    expect(&files[..5], CHANGED, RAW);
+    let error = |path: &str| {
+        Verdict::Failed(format!(
+            "{path} was left by another upload under this name: metadata.json does not list it; delete it, upload \
+             again with --replace, or use another name"
+        ))
+    };
+    expect(&files, CHANGED, error("traces/kernelslist_ctx_0x1"));
+    let no_list = r#"{"files": [{"key": "traces/kernel-1.trace", "bytes": 1}]}"#;
+    let files = [("metadata.json", no_list), files[2], files[3], files[4]];
+    expect(&files, CHANGED, error("traces/kernelslist.g"));
+
+    // Our own list counts as long as the raw list that it was made from is part of the upload.
+    let dir = folder(&[
+        ("metadata.json", raw),
+        ("traces/kernelslist", "kernel-1.trace"),
+        ("traces/kernel-1.trace", "x"),
+        ("traces/kernelslist.g", "kernel-1.tracez"),
+        ("traces/kernel-1.tracez", "x"),
+    ]);
+    let tree = Tree::walk(dir.path()).unwrap();
+    let record = Record {
+        processed: true,
+        source: hex::encode(tree.source_mark(TRACES)),
+        list: tree.file_mark("traces/kernelslist.g").map(hex::encode),
+        ..Record::default()
+    };
+    assert_eq!(judge(dir.path(), Some(&record), CHANGED), NESTED);
+    std::fs::write(dir.path().join("metadata.json"), no_list).unwrap();
+    assert_eq!(
+        judge(dir.path(), Some(&record), CHANGED),
+        error("traces/kernelslist")
+    );
 }
 
 #[test]
@@ -99,17 +165,25 @@ fn a_streaming_upload_waits_for_its_statistics_and_for_quiet() {
     let other = ("traces/kernelslist_ctx_0x2", "kernel-1-ctx_0x2.trace.xz");
     let stats = ("traces/stats_ctx_0x1", "");
     let kernel = ("traces/kernel-1-ctx_0x1.trace.xz", "x");
-    expect(&[metadata, kernel], MUCH_LATER, Verdict::Wait);
-    expect(&[metadata, kernel, list], MUCH_LATER, Verdict::Wait);
-    expect(&[metadata, kernel, list, stats], CHANGED, Verdict::Wait);
+    let no_list = "a kernel list: traces/kernelslist.g, traces/kernelslist or traces/kernelslist_ctx_*";
+    expect(&[metadata, kernel], MUCH_LATER, wait(no_list));
+    let no_stats = "traces/stats_ctx_0x1 for traces/kernelslist_ctx_0x1";
+    expect(&[metadata, kernel, list], MUCH_LATER, wait(no_stats));
+    expect(&[metadata, kernel, list, stats], CHANGED, wait(STILL));
     expect(&[metadata, kernel, list, stats], NOW, RAW);
-    expect(&[metadata, kernel, list, stats, other], MUCH_LATER, Verdict::Wait);
+    let no_stats = "traces/stats_ctx_0x2 for traces/kernelslist_ctx_0x2";
+    expect(
+        &[metadata, kernel, list, stats, other],
+        MUCH_LATER,
+        wait(no_stats),
+    );
     // The older naming.
     let old = [
         ("traces/kernelslist", "kernel-1.trace"),
         ("traces/kernel-1.trace", "x"),
     ];
-    expect(&[metadata, old[0], old[1]], MUCH_LATER, Verdict::Wait);
+    let no_stats = "traces/stats.csv for traces/kernelslist";
+    expect(&[metadata, old[0], old[1]], MUCH_LATER, wait(no_stats));
     expect(&[metadata, old[0], old[1], ("traces/stats.csv", "")], NOW, RAW);
 }
 
@@ -128,12 +202,14 @@ fn a_failed_profiler_fails_the_trace_straight_away() {
 fn a_copied_folder_without_metadata_is_complete_after_a_while() {
     let list = ("traces/kernelslist.g", "kernel-1.traceg\nkernel-2.traceg\n");
     let kernels = [("traces/kernel-1.traceg", "x"), ("traces/kernel-2.traceg", "x")];
-    expect(&[list, kernels[0], kernels[1]], NOW, Verdict::Wait);
+    expect(&[list, kernels[0], kernels[1]], NOW, wait(STILL));
     expect(&[list, kernels[0], kernels[1]], LATER, NESTED);
-    expect(&[list, kernels[0]], MUCH_LATER, Verdict::Wait);
-    expect(&[list], MUCH_LATER, Verdict::Wait);
+    let one = "metadata.json, or files that traces/kernelslist.g names: kernel-2.traceg";
+    expect(&[list, kernels[0]], MUCH_LATER, wait(one));
+    let two = "metadata.json, or files that traces/kernelslist.g names: kernel-1.traceg, kernel-2.traceg";
+    expect(&[list], MUCH_LATER, wait(two));
     let raw = [("traces/kernelslist", "kernel-1.trace"), ("traces/stats.csv", "")];
-    expect(&raw, MUCH_LATER, Verdict::Wait);
+    expect(&raw, MUCH_LATER, wait("metadata.json"));
     expect(&[raw[0], raw[1], ("traces/kernel-1.trace", "x")], LATER, RAW);
 }
 
@@ -184,7 +260,9 @@ fn some_missing_kernels_fail_the_trace_with_their_names() {
         ("traces/kernelslist.g", list),
         ("traces/kernel-2.traceg", "x"),
     ];
-    expect(&files, NOW, Verdict::Wait);
+    let names =
+        "files that traces/kernelslist.g names: kernel-1.traceg, kernel-3.traceg, kernel-4.traceg and 1 more";
+    expect(&files, NOW, wait(names));
     let error = "traces/kernelslist.g lists files that are not there: kernel-1.traceg, kernel-3.traceg, \
                  kernel-4.traceg and 1 more; upload them beside it";
     expect(&files, MUCH_LATER, Verdict::Failed(error.into()));
