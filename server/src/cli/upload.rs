@@ -27,6 +27,9 @@ pub(crate) struct Args {
     /// The upload's status in metadata.json: with `failed` the app shows the trace as failed
     #[arg(long, default_value = "ok", value_parser = ["ok", "failed"])]
     status: String,
+    /// Delete what the app holds under this name and the folder does not, then upload
+    #[arg(long)]
+    replace: bool,
     /// The S3 endpoint [default: what the app at --url says]
     #[arg(long, env = "CASCADE_S3_ENDPOINT", value_name = "URL")]
     endpoint: Option<String>,
@@ -68,6 +71,18 @@ pub(crate) fn run(args: Args, out: &mut Out) -> Result {
     metadata.insert("status".to_owned(), Value::String(args.status.clone()));
     let report = block_on(async {
         let uploader = Uploader::new(&target(&args).await?)?;
+        let others = uploader.others(&name, &files).await?;
+        match (others.first(), args.replace) {
+            (None, _) => {}
+            (Some(_), true) => uploader.remove(&name, &others).await?,
+            (Some(first), false) => {
+                return Err(Fail::usage(format_args!(
+                    "the app has another trace under the name {name}: {} of its files are not in this folder, such as \
+                     {first}; set another --run-name, or --replace to delete them first",
+                    others.len()
+                )));
+            }
+        }
         let bar = progress::bytes(files.iter().map(|file| file.bytes).sum());
         let sent = uploader
             .upload(&name, &files, &metadata, |done| {

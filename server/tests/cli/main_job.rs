@@ -78,6 +78,41 @@ fn a_trace_is_uploaded_simulated_and_its_results_downloaded() {
 }
 
 #[test]
+fn another_trace_under_a_used_name_is_uploaded_only_in_its_place() {
+    let app = App::start(None);
+    let (old, new) = (app.dir.path().join("old"), app.dir.path().join("new"));
+    trace(&old);
+    app.json(&["upload", text(&old), "--run-name", "x"]);
+    assert_eq!(app.ready("x")["kernel_count"], 2);
+    trace(&new);
+    for entry in std::fs::read_dir(new.join("traces")).unwrap().map(Result::unwrap) {
+        let name = entry.file_name().into_string().unwrap();
+        if name.starts_with("kernel-2") {
+            std::fs::remove_file(entry.path()).unwrap();
+        }
+    }
+    let list = new.join("traces/kernelslist.g");
+    let one: String = std::fs::read_to_string(&list)
+        .unwrap()
+        .lines()
+        .filter(|line| !line.starts_with("kernel-2"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    std::fs::write(&list, one).unwrap();
+
+    let upload = ["upload", text(&new), "--run-name", "x"];
+    let refused = app.run(&upload);
+    assert_eq!(refused.code, 2, "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("such as traces/kernel-2") && refused.stderr.contains("--replace"),
+        "{}",
+        refused.stderr
+    );
+    app.json(&[&upload[..], &["--replace"]].concat());
+    assert_eq!(app.run(&upload).code, 0, "nothing else is left");
+}
+
+#[test]
 fn errors_of_the_app_reach_the_terminal() {
     let app = App::start(None);
     for (args, words) in [

@@ -10,6 +10,7 @@ mod folder;
 mod remote;
 mod transfer;
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -23,6 +24,8 @@ use crate::client::{http, http_uploads, parse};
 use crate::error::causes;
 use crate::{Error, Result, Retry};
 
+/// Name of the file that goes last.
+const METADATA: &str = "metadata.json";
 /// Objects and parts that travel at once.
 const PARALLEL: usize = 8;
 /// Patience once the endpoint has answered: outlasts a restart of it.
@@ -153,7 +156,7 @@ impl Uploader {
         let mut metadata = metadata.clone();
         metadata.insert("files".to_owned(), self.listing(run, files));
         self.put_bytes(
-            &self.key(run, "metadata.json"),
+            &self.key(run, METADATA),
             Value::Object(metadata).to_string().into(),
         )
         .await?;
@@ -163,6 +166,36 @@ impl Uploader {
             skipped_files: tally.skipped_files.into_inner(),
             skipped_bytes: tally.skipped_bytes.into_inner(),
         })
+    }
+
+    /// Names of trace `run`'s objects that `files` would not replace: an upload beside them would mix two
+    /// traces. `metadata.json` and what the app itself makes of raw files do not count.
+    ///
+    /// # Errors
+    /// When the bucket cannot be listed.
+    pub async fn others(&self, run: &str, files: &[Local]) -> Result<Vec<String>> {
+        let root = self.key(run, "");
+        let names: BTreeSet<&str> = files.iter().map(|file| file.name.as_str()).collect();
+        let there = self.list(&root, Retry::PERSON).await?;
+        let there = there.keys().filter_map(|key| key.strip_prefix(&root));
+        let others =
+            there.filter(|name| *name != METADATA && !names.contains(name) && !is_made(name, &names));
+        Ok(others.map(str::to_owned).collect())
+    }
+
+    /// Deletes `others` of trace `run`, but first its `metadata.json`, without which the app does not take
+    /// the mix for a complete upload.
+    ///
+    /// # Errors
+    /// The first failure; the same call goes on from there.
+    pub async fn remove(&self, run: &str, others: &[String]) -> Result<()> {
+        self.delete(&self.key(run, METADATA)).await?;
+        stream::iter(others.iter().map(Ok))
+            .try_for_each_concurrent(
+                PARALLEL,
+                |name| async move { self.delete(&self.key(run, name)).await },
+            )
+            .await
     }
 
     fn key(&self, run: &str, name: &str) -> String {
@@ -180,6 +213,21 @@ impl Uploader {
             .map(|file| serde_json::json!({ "key": self.key(run, &file.name), "bytes": file.bytes }))
             .collect()
     }
+}
+
+/// Whether the app makes the file `name` of the raw files among `names`.
+fn is_made(name: &str, names: &BTreeSet<&str>) -> bool {
+    if name == "traces/kernelslist.g" {
+        return names.iter().any(|n| n.starts_with("traces/kernelslist"));
+    }
+    let kernel = [".tracez", ".traceg", ".traceg.xz"]
+        .iter()
+        .find_map(|suffix| name.strip_suffix(suffix));
+    kernel.is_some_and(|kernel| {
+        [".trace", ".trace.xz"]
+            .iter()
+            .any(|raw| names.contains(format!("{kernel}{raw}").as_str()))
+    })
 }
 
 /// Counts what is done and tells the caller.

@@ -8,7 +8,7 @@ use md5::{Digest, Md5};
 use reqwest::{RequestBuilder, Response, Url, header};
 use rusty_s3::S3Action;
 use rusty_s3::actions::{
-    AbortMultipartUpload, CompleteMultipartUpload, CreateMultipartUpload, PutObject, UploadPart,
+    AbortMultipartUpload, CompleteMultipartUpload, CreateMultipartUpload, DeleteObject, PutObject, UploadPart,
 };
 
 use super::digest::{md5, parts_etag};
@@ -87,6 +87,14 @@ impl Uploader {
         })
         .await
         .map(drop)
+    }
+
+    /// Deletes object `key`; one that is not there is no error.
+    pub(super) async fn delete(&self, key: &str) -> Result<()> {
+        let action = DeleteObject::new(&self.bucket, self.credentials.as_ref(), key);
+        self.call(|| Ok(self.http.delete(action.sign(SIGNED_FOR))))
+            .await
+            .map(drop)
     }
 
     async fn send_parts(&self, key: &str, file: &Local, tally: &Tally<'_>) -> Result<()> {
