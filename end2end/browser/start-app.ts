@@ -16,6 +16,8 @@ export default async function start(): Promise<() => Promise<void>> {
     env,
     stdio: ["ignore", "pipe", "inherit"],
   });
+  // A setup that fails must not leave the app behind.
+  process.once("exit", () => app.kill("SIGKILL"));
   const found = await new Promise<Record<string, string>>((resolve, reject) => {
     const seen: Record<string, string> = {};
     app.on("exit", (code) => reject(new Error(`cascade serve ended with ${code}`)));
