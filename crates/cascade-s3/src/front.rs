@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{AUTHORIZATION, CONTENT_TYPE};
+use http::header::{AUTHORIZATION, CONNECTION, CONTENT_TYPE, EXPECT};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri};
 use http_body::Body as _;
 use http_body_util::{BodyExt as _, Limited, StreamBody};
@@ -21,6 +21,12 @@ use crate::ops::RawBody;
 
 /// Most bytes of an XML body (DeleteObjects with 1,000 keys, CompleteMultipartUpload with 10,000 parts).
 pub(crate) const MAX_XML_BYTES: usize = 8 << 20;
+
+/// Whether a client waits for `100 Continue` and gets its reply instead, since it announced an empty body. botocore
+/// misreads the next reply on such a connection (it takes the status line for a header), so it is not used again.
+fn is_answered_unasked<B: http_body::Body>(req: &Request<B>) -> bool {
+    req.headers().contains_key(EXPECT) && req.body().is_end_stream()
+}
 
 /// Takes each request before s3s and each reply after it.
 pub(crate) struct Front {
@@ -45,6 +51,7 @@ impl Front {
     /// Only where no reply can be given at all; the connection is closed then.
     pub(crate) async fn handle(&self, req: Request<Incoming>) -> Result<Response<Body>, HttpError> {
         let id = self.requests.fetch_add(1, Ordering::Relaxed);
+        let unasked = is_answered_unasked(&req);
         let mut reply = match self.refuse(&req) {
             Some(error) => to_reply(error)?,
             None => {
@@ -54,6 +61,11 @@ impl Front {
         };
         if let Ok(value) = HeaderValue::from_str(&format!("{id:016X}")) {
             reply.headers_mut().insert("x-amz-request-id", value);
+        }
+        if unasked {
+            reply
+                .headers_mut()
+                .insert(CONNECTION, HeaderValue::from_static("close"));
         }
         Ok(reply)
     }
@@ -241,4 +253,29 @@ fn small_body(body: Incoming, idle: Duration) -> Body {
     });
     let body = StreamBody::new(frames);
     Body::http_body_unsync(Limited::<_>::new(body, MAX_XML_BYTES).map_frame(|f| f.map_data(Bytes::from)))
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use http::Request;
+    use http_body_util::Full;
+
+    use super::is_answered_unasked;
+
+    #[test]
+    fn only_an_empty_body_that_was_asked_about_closes_the_connection() {
+        let request = |expect: bool, body: &'static str| {
+            let mut request = Request::put("/cascade/a");
+            if expect {
+                request = request.header("expect", "100-continue");
+            }
+            request
+                .body(Full::new(Bytes::from_static(body.as_bytes())))
+                .unwrap()
+        };
+        assert!(is_answered_unasked(&request(true, "")));
+        assert!(!is_answered_unasked(&request(true, "x")));
+        assert!(!is_answered_unasked(&request(false, "")));
+    }
 }
