@@ -5,6 +5,7 @@
 //! compiles for `wasm32-unknown-unknown`.
 
 mod call;
+mod digest;
 mod error;
 mod event;
 mod gpu;
@@ -18,6 +19,7 @@ mod trace;
 pub mod validate;
 
 pub use call::*;
+pub use digest::*;
 pub use error::*;
 pub use event::*;
 pub use gpu::*;
