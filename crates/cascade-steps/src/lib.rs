@@ -1,10 +1,19 @@
-//! What a run's numbers say beside each other: simulated against measured time, and the Perfetto export.
+//! Whole-request time: step timelines, simulated times put in place of measured ones, and what they say
+//! beside each other; and the Perfetto export.
 //!
 //! Everything here works on values handed in; nothing is read from anywhere.
 
 mod compare;
+pub mod durations;
+pub mod mapping;
 pub mod perfetto;
+mod provenance;
 mod real;
+pub mod timeline;
 
 pub use compare::{SimTimes, compare};
+pub use durations::{SimDuration, SimDurations};
+pub use mapping::{MappedKernel, parse_mapping};
+pub use provenance::{Provenance, ProvenanceError};
 pub use real::{RealTimingError, parse_real_timing};
+pub use timeline::{Kernel, Request, Shape, Stamp, Step, Timeline, TimelineError};
