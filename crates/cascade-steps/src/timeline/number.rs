@@ -73,7 +73,7 @@ impl<'de> Deserialize<'de> for Stamp {
             fn visit_u64<E: de::Error>(self, ns: u64) -> Result<Stamp, E> {
                 i64::try_from(ns)
                     .map(Stamp::from_ns)
-                    .map_err(|_| E::custom("beyond 292 years"))
+                    .map_err(|e| E::custom(format_args!("beyond 292 years: {e}")))
             }
             fn visit_f64<E: de::Error>(self, ns: f64) -> Result<Stamp, E> {
                 Ok(Stamp::default().plus(ns))
