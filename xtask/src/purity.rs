@@ -11,6 +11,7 @@ const PURE: &[&str] = &[
     "cascade-engine",
     "cascade-steps",
     "cascade-scene",
+    "cascade-serving",
 ];
 
 /// Crates that must not appear under a pure one.
