@@ -64,14 +64,17 @@ pub struct KindDigest {
 pub struct GroupDigest {
     /// The role, inferred from names and grids.
     pub group: String,
-    /// Launches whose duration was simulated.
+    /// Launches that `mean_ns` is over: those traced (`exact`, `dedup`) or, where nothing was, those simulated.
     pub launches: u64,
     /// Mean duration of one launch over those, in ns.
     pub mean_ns: RealSim,
     /// Launches in a mean step, by step kind.
     pub per_step: BTreeMap<String, f64>,
-    /// Simulated time of the group in a mean step, in ns, by step kind.
+    /// Time of the group in a mean step, in ns, by step kind: simulated, and measured for launches that are not.
     pub step_ns: BTreeMap<String, f64>,
+    /// The measured time in the same steps.
+    #[serde(default)]
+    pub real_step_ns: BTreeMap<String, f64>,
     /// Launches by provenance: `exact`, `dedup`, `identical`, `interp`, `measured`.
     pub provenance: BTreeMap<String, u64>,
 }
@@ -100,9 +103,9 @@ pub struct CorrectionDigest {
     pub sample: String,
     /// What was taken off each simulated kernel, in ns.
     pub subtracted_ns: f64,
-    /// Mean absolute error over groups, per cent.
+    /// Mean absolute error of the groups' means, per cent; without the group of everything else.
     pub group_error_pct: Option<f64>,
-    /// The same, each group weighted by its measured time.
+    /// The same with that group, each weighted by its measured time.
     pub weighted_error_pct: Option<f64>,
     /// GPU busy time of a decode step, in ns.
     pub gpu_busy_ns: RealSim,

@@ -129,13 +129,8 @@ pub fn real_sim(real: Option<f64>, simulated: Option<f64>) -> RealSim {
 /// # Errors
 /// A steady step or request that only one of them has.
 pub fn compare_steps(real: &Timeline, simulated: &Timeline) -> Result<StepComparison, CompareError> {
-    let steps = pair(
-        real.steady().map(|s| ((s.repeat, s.step), s)),
-        simulated.steady().map(|s| ((s.repeat, s.step), s)),
-    );
-    let steps = steps.map_err(|((repeat, step), side)| CompareError::Step { repeat, step, side })?;
-    let requests = pair(numbered(real), numbered(simulated));
-    let requests = requests.map_err(|((repeat, _), side)| CompareError::Request { repeat, side })?;
+    let steps = pair_steps(real, simulated)?;
+    let requests = pair_requests(real, simulated)?;
     let steps: Vec<StepErrors> = steps.into_iter().map(|(r, s)| step_errors(r, s)).collect();
     Ok(StepComparison {
         requests: requests.into_iter().map(|(r, s)| request_errors(r, s)).collect(),
@@ -146,6 +141,28 @@ pub fn compare_steps(real: &Timeline, simulated: &Timeline) -> Result<StepCompar
         steps,
         extra: Extra::new(),
     })
+}
+
+/// The steady steps of both, matched by repeat and number.
+pub(crate) fn pair_steps<'a>(
+    real: &'a Timeline,
+    simulated: &'a Timeline,
+) -> Result<Vec<(&'a Step, &'a Step)>, CompareError> {
+    let numbered = |timeline: &'a Timeline| timeline.steady().map(|s| ((s.repeat, s.step), s));
+    pair(numbered(real), numbered(simulated)).map_err(|((repeat, step), side)| CompareError::Step {
+        repeat,
+        step,
+        side,
+    })
+}
+
+/// The steady requests of both, matched by repeat.
+pub(crate) fn pair_requests<'a>(
+    real: &'a Timeline,
+    simulated: &'a Timeline,
+) -> Result<Vec<(&'a Request, &'a Request)>, CompareError> {
+    pair(numbered(real), numbered(simulated))
+        .map_err(|((repeat, _), side)| CompareError::Request { repeat, side })
 }
 
 /// Steady requests by repeat and place.

@@ -6,7 +6,7 @@
 //! comes at the end of the prefill, the last at the end of the last step. Warm-up passes through unchanged.
 
 mod request;
-mod step;
+pub(crate) mod step;
 mod summary;
 
 use std::collections::BTreeMap;
@@ -109,17 +109,24 @@ pub fn simulate(real: &Timeline, durations: &SimDurations) -> Result<Timeline, S
     Ok(simulated)
 }
 
-/// The times by (repeat, step, seq); each is checked.
-fn in_order(durations: &[SimDuration]) -> Result<Vec<&SimDuration>, SimulateError> {
-    let key = |d: &SimDuration| (d.repeat, d.step, d.seq);
+/// The times by (repeat, step, seq).
+pub(crate) fn by_place(durations: &[SimDuration]) -> Vec<&SimDuration> {
     let mut times: Vec<&SimDuration> = durations.iter().collect();
-    if !times.is_sorted_by_key(|d| key(d)) {
-        times.sort_by_key(|d| key(d));
+    if !times.is_sorted_by_key(|d| place_of(d)) {
+        times.sort_by_key(|d| place_of(d));
     }
+    times
+}
+
+fn place_of(time: &SimDuration) -> (i64, i64, i64) {
+    (time.repeat, time.step, time.seq)
+}
+
+/// [`by_place`], each time checked.
+fn in_order(durations: &[SimDuration]) -> Result<Vec<&SimDuration>, SimulateError> {
+    let times = by_place(durations);
     for (i, &time) in times.iter().enumerate() {
-        let SimDuration {
-            repeat, step, seq, ..
-        } = *time;
+        let (repeat, step, seq) = place_of(time);
         let ns = time.duration_ns;
         if !(ns.is_finite() && ns >= 0.0) {
             return Err(SimulateError::Duration {
@@ -129,7 +136,10 @@ fn in_order(durations: &[SimDuration]) -> Result<Vec<&SimDuration>, SimulateErro
                 ns,
             });
         }
-        if times.get(i + 1).is_some_and(|next| key(next) == key(time)) {
+        if times
+            .get(i + 1)
+            .is_some_and(|next| place_of(next) == (repeat, step, seq))
+        {
             return Err(SimulateError::Twice { repeat, step, seq });
         }
     }
@@ -137,7 +147,7 @@ fn in_order(durations: &[SimDuration]) -> Result<Vec<&SimDuration>, SimulateErro
 }
 
 /// The times of one step.
-fn of_step<'a, 'b>(times: &'b [&'a SimDuration], step: &Step) -> &'b [&'a SimDuration] {
+pub(crate) fn of_step<'a, 'b>(times: &'b [&'a SimDuration], step: &Step) -> &'b [&'a SimDuration] {
     let key = (step.repeat, step.step);
     let from = times.partition_point(|d| (d.repeat, d.step) < key);
     let rest = times.get(from..).unwrap_or_default();

@@ -15,8 +15,7 @@ pub(super) fn replace(
     if before.kernels.is_empty() {
         return Ok((after, None));
     }
-    let measured: f64 = before.kernels.iter().map(|k| k.duration_ns).sum();
-    let overlap = overlap_ns(before, measured);
+    let parts = Parts::of(before);
     after.gpu_busy_ns = before.gpu_busy_ns.map(|busy| {
         // No kernel outlasts the busy time; this only matters where overlapping kernels became shorter.
         // The second term is 0 unless the profile contradicts itself.
@@ -27,20 +26,46 @@ pub(super) fn replace(
         let grown = before.gpu_busy_ns.zip(after.gpu_busy_ns);
         (wall + grown.map_or(changed.by_ns, |(was, is)| is - was)).max(0.0)
     });
-    let gpu_ns = before.gpu_busy_ns.unwrap_or(measured - overlap);
-    let unmodeled = gpu_ns - (measured - overlap);
-    scale_gaps(before, &mut after.kernels, unmodeled);
+    scale_gaps(before, &mut after.kernels, parts.unmodeled_ns);
     let coverage = StepCoverage {
         repeat: before.repeat,
         step: before.step,
         kernels: before.kernels.len() as u64,
         simulated_kernels: times.len() as u64,
-        measured_gpu_ns: gpu_ns,
-        simulated_coverage_gpu_ns: changed.covered_ns.min(measured - overlap),
-        unmodeled_gpu_ns: unmodeled,
-        measured_kernel_overlap_ns: overlap,
+        measured_gpu_ns: parts.gpu_ns,
+        simulated_coverage_gpu_ns: parts.covered_ns(changed.covered_ns),
+        unmodeled_gpu_ns: parts.unmodeled_ns,
+        measured_kernel_overlap_ns: parts.overlap_ns,
     };
     Ok((after, Some(coverage)))
+}
+
+/// What a measured step's GPU time is made of, in ns.
+pub(crate) struct Parts {
+    /// Busy time; the time that kernels cover where it is null.
+    pub(crate) gpu_ns: f64,
+    /// Busy time that no kernel explains.
+    pub(crate) unmodeled_ns: f64,
+    /// How much longer the kernels are together than the time they cover.
+    pub(crate) overlap_ns: f64,
+}
+
+impl Parts {
+    pub(crate) fn of(step: &Step) -> Self {
+        let measured: f64 = step.kernels.iter().map(|k| k.duration_ns).sum();
+        let overlap_ns = overlap_ns(step, measured);
+        let gpu_ns = step.gpu_busy_ns.unwrap_or(measured - overlap_ns);
+        Self {
+            gpu_ns,
+            unmodeled_ns: gpu_ns - (measured - overlap_ns),
+            overlap_ns,
+        }
+    }
+
+    /// Of the busy time, what kernels of this measured time together account for.
+    pub(crate) fn covered_ns(&self, kernels_ns: f64) -> f64 {
+        kernels_ns.min(self.gpu_ns - self.unmodeled_ns)
+    }
 }
 
 struct Changed {
