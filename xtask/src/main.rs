@@ -4,6 +4,7 @@ mod bench;
 mod ci;
 mod demo;
 mod purity;
+mod samples;
 mod sh;
 mod site;
 mod test;
@@ -32,6 +33,8 @@ enum Command {
     Ci,
     /// Measure the parsers, the engine and the S3 endpoint.
     Bench(bench::BenchArgs),
+    /// Make the bundled samples again: `samples/`, from published statistics.
+    Samples,
     /// Check sizes, module docs and forbidden words, and print the table of file sizes.
     Tidy,
 }
@@ -43,6 +46,7 @@ fn main() -> anyhow::Result<()> {
         Command::Test(args) => test::test(&args),
         Command::Ci => ci::ci(),
         Command::Bench(args) => bench::bench(&args),
+        Command::Samples => samples::samples(),
         Command::Tidy => tidy::tidy(),
     }
 }
