@@ -57,7 +57,11 @@ pub(crate) fn profile() -> Profile {
             // From -15 to 15, each once, so that the sum stays; the median step has none.
             let at = (step * 11 + repeat * 5) % DECODES;
             let zero = (median_step * 11 + repeat * 5) % DECODES;
-            let off = if repeat == median_repeat { DECODES - zero } else { 0 };
+            let off = if repeat == median_repeat {
+                DECODES - zero
+            } else {
+                0
+            };
             let centred = ((at + off + DECODES / 2) % DECODES) as i64 - 15;
             decode + 125 * centred
         }));
@@ -79,7 +83,11 @@ pub(crate) fn profile() -> Profile {
             gap: (step > 0).then(|| gap[repeat][step - 1]),
             unmodeled: UNMODELED,
             cuda_api: None,
-            kernels: by_cycles(&codes[usize::from(step > 0)], kernels[repeat][step], repeat * STEPS + step),
+            kernels: by_cycles(
+                &codes[usize::from(step > 0)],
+                kernels[repeat][step],
+                repeat * STEPS + step,
+            ),
         };
         (0..STEPS).map(step).collect()
     });
@@ -131,16 +139,27 @@ fn model() -> Model {
     const UP: &str = "ampere_fp16_s16816gemm_fp16_128x64_ldg8_relu_f2f_stages_64x4_tn";
     const DOWN: &str = "ampere_fp16_s16816gemm_fp16_64x64_sliced1x2_ldg8_f2f_tn";
     const LM_HEAD: &str = "ampere_fp16_s16816gemm_fp16_64x64_ldg8_f2f_stages_64x6_tn";
-    const ATTENTION: &str =
-        "_ZN5flash24flash_fwd_splitkv_kernelI23Flash_fwd_kernel_traitsILi64ELi64ELi256ELi4EEEEvNS_16Flash_fwd_paramsE";
+    const ATTENTION: &str = "_ZN5flash24flash_fwd_splitkv_kernelI23Flash_fwd_kernel_traitsILi64ELi64ELi256ELi4EEEEvNS_16Flash_fwd_paramsE";
     let one = |group, name, shape, cycles| code(group, name, shape, 10, [cycles, 0]);
     let both = |group, name, prefill: (&'static str, u64), decode: (&'static str, u64), block| ByKind {
         prefill: one(group, name, (prefill.0, block), prefill.1),
         decode: one(group, name, (decode.0, block), decode.1),
     };
     let small = |name, grid, cycles| Same(one(G::Elementwise, name, (grid, "128x1x1"), cycles));
-    let norm = both(G::LayerNorm, names::LAYER_NORM, ("6x1x1", 8_400), ("1x1x1", 8_350), "256x1x1");
-    let residual = both(G::Elementwise, names::ADD, ("5x1x1", 6_050), ("1x1x1", 6_030), "128x1x1");
+    let norm = both(
+        G::LayerNorm,
+        names::LAYER_NORM,
+        ("6x1x1", 8_400),
+        ("1x1x1", 8_350),
+        "256x1x1",
+    );
+    let residual = both(
+        G::Elementwise,
+        names::ADD,
+        ("5x1x1", 6_050),
+        ("1x1x1", 6_030),
+        "128x1x1",
+    );
     let index_select = Same(one(G::Other, names::INDEX_SELECT, ("6x1x1", "128x1x1"), 10_400));
     let fill = small(names::FILL, "1x1x1", 5_900);
     let add_long = small(names::ADD_LONG, "1x1x1", 6_000);
@@ -153,27 +172,63 @@ fn model() -> Model {
             fill,
             add_long,
             index_select,
-            both(G::Elementwise, names::CAST_LONG, ("6x1x1", 6_200), ("1x1x1", 6_150), "128x1x1"),
+            both(
+                G::Elementwise,
+                names::CAST_LONG,
+                ("6x1x1", 6_200),
+                ("1x1x1", 6_150),
+                "128x1x1",
+            ),
             index_select,
             add_long,
         ],
         layer: vec![
             norm,
             both(G::Qkv, QKV, ("36x1x1", 17_600), ("36x1x2", 15_200), "128x1x1"),
-            both(G::KvWrite, names::KV_WRITE, ("6x1x1", 6_900), ("1x1x1", 6_700), "512x1x1"),
-            both(G::Attention, ATTENTION, ("1x1x12", 17_500), ("1x2x12", 16_870), "128x1x1"),
+            both(
+                G::KvWrite,
+                names::KV_WRITE,
+                ("6x1x1", 6_900),
+                ("1x1x1", 6_700),
+                "512x1x1",
+            ),
+            both(
+                G::Attention,
+                ATTENTION,
+                ("1x1x12", 17_500),
+                ("1x2x12", 16_870),
+                "128x1x1",
+            ),
             both(G::OutProj, OUT, ("12x1x1", 14_200), ("12x1x2", 12_600), "128x1x1"),
             residual,
             norm,
             both(G::MlpUp, UP, ("24x1x1", 20_100), ("24x1x2", 16_100), "128x1x1"),
-            both(G::Elementwise, names::RELU, ("18x1x1", 6_400), ("3x1x1", 6_350), "128x1x1"),
-            both(G::MlpDown, DOWN, ("12x1x4", 20_600), ("12x1x1", 17_300), "128x1x1"),
+            both(
+                G::Elementwise,
+                names::RELU,
+                ("18x1x1", 6_400),
+                ("3x1x1", 6_350),
+                "128x1x1",
+            ),
+            both(
+                G::MlpDown,
+                DOWN,
+                ("12x1x4", 20_600),
+                ("12x1x1", 17_300),
+                "128x1x1",
+            ),
             Prefill(one(G::SplitK, names::SPLIT_K, ("24x1x1", "32x16x1"), 7_000)),
             residual,
         ],
         tail: vec![
             norm,
-            both(G::Other, names::GATHER, ("6x1x1", 8_100), ("1x1x1", 8_050), "96x1x1"),
+            both(
+                G::Other,
+                names::GATHER,
+                ("6x1x1", 8_100),
+                ("1x1x1", 8_050),
+                "96x1x1",
+            ),
             small(names::TO_FLOAT, "50x1x1", 8_300),
             Same(one(G::LmHead, LM_HEAD, ("786x1x1", "128x1x1"), 71_000)),
             fill,

@@ -37,7 +37,10 @@ pub(crate) struct Code {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Role {
     Same(Code),
-    ByKind { prefill: Code, decode: Code },
+    ByKind {
+        prefill: Code,
+        decode: Code,
+    },
     /// Only in prefill.
     Prefill(Code),
 }
@@ -62,7 +65,8 @@ pub(crate) const fn code(
 /// Names that both GPUs' libraries have.
 pub(crate) mod names {
     pub(crate) const KV_WRITE: &str = "_ZN4vllm30reshape_and_cache_flash_kernelIttLNS_18Fp8KVCacheDataTypeE0EEEvPKT_S4_PT0_S6_PKlllllliiiPKfS9_";
-    pub(crate) const SPLIT_K: &str = "_ZN8cublasLt19splitKreduce_kernelILi32ELi16Eif6__halffS1_Lb0ELb1ELb0EEEvPKT2_PT3_PKT4_i";
+    pub(crate) const SPLIT_K: &str =
+        "_ZN8cublasLt19splitKreduce_kernelILi32ELi16Eif6__halffS1_Lb0ELb1ELb0EEEvPKT2_PT3_PKT4_i";
     pub(crate) const LAYER_NORM: &str =
         "_ZN2at6native28vectorized_layer_norm_kernelIN3c104HalfEfLb0EEEviT0_PKT_S6_S6_PS3_S7_PS4_";
     pub(crate) const INDEX_SELECT: &str =
@@ -73,13 +77,15 @@ pub(crate) mod names {
     pub(crate) const ADD: &str = "_ZN2at6native29vectorized_elementwise_kernelILi8ENS0_15CUDAFunctor_addIN3c104HalfEEESt5arrayIPcLm3EEEEviT0_T1_";
     pub(crate) const RELU: &str = "_ZN2at6native29vectorized_elementwise_kernelILi8ENS0_19launch_clamp_scalarIN3c104HalfEEESt5arrayIPcLm2EEEEviT0_T1_";
     pub(crate) const COPY: &str = "_ZN2at6native27unrolled_elementwise_kernelINS0_19direct_copy_functorIN3c104HalfEEESt5arrayIPcLm2EELi4EEEviT_T0_";
-    pub(crate) const TO_FLOAT: &str =
-        "_ZN2at6native27unrolled_elementwise_kernelINS0_18float16_copy_floatIfEESt5arrayIPcLm2EELi4EEEviT_T0_";
+    pub(crate) const TO_FLOAT: &str = "_ZN2at6native27unrolled_elementwise_kernelINS0_18float16_copy_floatIfEESt5arrayIPcLm2EELi4EEEviT_T0_";
     pub(crate) const ADD_LONG: &str = "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_21CUDAFunctorOnSelf_addIlEESt5arrayIPcLm2EEEEviT0_T1_";
-    pub(crate) const FILL: &str = "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorIiEESt5arrayIPcLm1EEEEviT0_T1_";
-    pub(crate) const COMPARE: &str = "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_14CompareFunctorIfEESt5arrayIPcLm3EEEEviT0_T1_";
-    pub(crate) const MUL: &str = "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_10MulFunctorIfEESt5arrayIPcLm3EEEEviT0_T1_";
-    pub(crate) const WHERE: &str = "_ZN2at6native27unrolled_elementwise_kernelINS0_12WhereFunctorIfEESt5arrayIPcLm4EELi4EEEviT_T0_";
-    pub(crate) const CAST_LONG: &str =
-        "_ZN2at6native27unrolled_elementwise_kernelINS0_19direct_copy_functorIlEESt5arrayIPcLm2EELi4EEEviT_T0_";
+    pub(crate) const FILL: &str =
+        "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorIiEESt5arrayIPcLm1EEEEviT0_T1_";
+    pub(crate) const COMPARE: &str =
+        "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_14CompareFunctorIfEESt5arrayIPcLm3EEEEviT0_T1_";
+    pub(crate) const MUL: &str =
+        "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_10MulFunctorIfEESt5arrayIPcLm3EEEEviT0_T1_";
+    pub(crate) const WHERE: &str =
+        "_ZN2at6native27unrolled_elementwise_kernelINS0_12WhereFunctorIfEESt5arrayIPcLm4EELi4EEEviT_T0_";
+    pub(crate) const CAST_LONG: &str = "_ZN2at6native27unrolled_elementwise_kernelINS0_19direct_copy_functorIlEESt5arrayIPcLm2EELi4EEEviT_T0_";
 }

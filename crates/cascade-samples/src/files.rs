@@ -34,7 +34,10 @@ pub(crate) fn all(profile: &Profile) -> serde_json::Result<Vec<File>> {
     let mut files = vec![
         File {
             name: "metadata.json".to_owned(),
-            bytes: lined(serde_json::to_vec_pretty(&metadata::metadata(profile, simulated.len()))?),
+            bytes: lined(serde_json::to_vec_pretty(&metadata::metadata(
+                profile,
+                simulated.len(),
+            ))?),
             packed: false,
         },
         packed(
@@ -211,7 +214,13 @@ fn tokens(number: usize) -> u64 {
     }
 }
 
-fn step(profile: &Profile, repeat: i64, number: usize, times: &StepTimes, (start, end): (Stamp, Stamp)) -> Step {
+fn step(
+    profile: &Profile,
+    repeat: i64,
+    number: usize,
+    times: &StepTimes,
+    (start, end): (Stamp, Stamp),
+) -> Step {
     let codes = profile.model.step(Kind::of(number));
     // Launches are spread evenly over the step: none overlaps the next.
     let every = times.wall / (codes.len() as i64 + 2);

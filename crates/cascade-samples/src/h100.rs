@@ -146,10 +146,13 @@ fn groups() -> [[[i64; GROUPS]; STEPS]; REPEATS] {
         rows[0][step] = cells[0][step].iter().sum();
     }
     // The other decodes share the rest of each group.
-    let rest: Vec<(usize, usize)> = places().filter(|&(r, s)| !(r == 0 && TRACED.contains(&s))).collect();
+    let rest: Vec<(usize, usize)> = places()
+        .filter(|&(r, s)| !(r == 0 && TRACED.contains(&s)))
+        .collect();
     for group in (0..GROUPS).filter(|&g| g != at(Group::Elementwise)) {
         let traced: i64 = TRACED[1..].iter().map(|&step| cells[0][step][group]).sum();
-        let weight = |&(r, s): &(usize, usize)| rows[r][s] * (2_000 + ripple(s * 11 + r * 5 + group * 3)) / 1_000;
+        let weight =
+            |&(r, s): &(usize, usize)| rows[r][s] * (2_000 + ripple(s * 11 + r * 5 + group * 3)) / 1_000;
         let weights: Vec<i64> = rest.iter().map(weight).collect();
         let parts = split(DECODE[group] * (REPEATS * DECODES) as i64 - traced, &weights);
         for (part, &(repeat, step)) in parts.into_iter().zip(&rest) {
@@ -209,12 +212,36 @@ fn model() -> Model {
     const ATTENTION: &str = "_ZN7cutlass13device_kernelIN5flash11enable_sm90INS1_16FlashAttnFwdSm90INS1_25CollectiveMainloopFwdSm90ILi2EEENS1_21CollectiveEpilogueFwdENS1_36VarlenDynamicPersistentTileSchedulerEEEEEEEvNT_6ParamsE";
     const PREPARE: &str = "_ZN5flash32prepare_varlen_num_blocks_kernelILi1ELb1EEEviiiPKiS2_S2_iiiiiPi";
     let norm = ByKind {
-        prefill: code(G::LayerNorm, names::LAYER_NORM, ("6x1x1", "256x1x1"), 10, [10_106, 10_102]),
-        decode: code(G::LayerNorm, names::LAYER_NORM, ("1x1x1", "256x1x1"), 10, [10_103, 10_099]),
+        prefill: code(
+            G::LayerNorm,
+            names::LAYER_NORM,
+            ("6x1x1", "256x1x1"),
+            10,
+            [10_106, 10_102],
+        ),
+        decode: code(
+            G::LayerNorm,
+            names::LAYER_NORM,
+            ("1x1x1", "256x1x1"),
+            10,
+            [10_103, 10_099],
+        ),
     };
     let residual = ByKind {
-        prefill: code(G::Elementwise, names::ADD, ("5x1x1", "128x1x1"), 128, [6_160, 6_155]),
-        decode: code(G::Elementwise, names::ADD, ("1x1x1", "128x1x1"), 128, [6_290, 6_291]),
+        prefill: code(
+            G::Elementwise,
+            names::ADD,
+            ("5x1x1", "128x1x1"),
+            128,
+            [6_160, 6_155],
+        ),
+        decode: code(
+            G::Elementwise,
+            names::ADD,
+            ("1x1x1", "128x1x1"),
+            128,
+            [6_290, 6_291],
+        ),
     };
     let index_select = Same(code(
         G::Other,
@@ -223,7 +250,8 @@ fn model() -> Model {
         36,
         [11_139, 11_089],
     ));
-    let small = |name, grid, weight, cycles| Same(code(G::Elementwise, name, (grid, "128x1x1"), weight, cycles));
+    let small =
+        |name, grid, weight, cycles| Same(code(G::Elementwise, name, (grid, "128x1x1"), weight, cycles));
     let fill = small(names::FILL, "1x1x1", 125, [6_120, 6_120]);
     let add_long = small(names::ADD_LONG, "1x1x1", 130, [6_310, 6_310]);
     let mul = small(names::MUL, "99x1x1", 150, [6_402, 6_402]);
@@ -236,8 +264,20 @@ fn model() -> Model {
             Same(code(G::Other, PREPARE, ("1x1x1", "1024x1x1"), 24, [7_580, 7_570])),
             index_select,
             ByKind {
-                prefill: code(G::Elementwise, names::CAST_LONG, ("6x1x1", "128x1x1"), 140, [6_450, 6_448]),
-                decode: code(G::Elementwise, names::CAST_LONG, ("1x1x1", "128x1x1"), 140, [6_432, 6_429]),
+                prefill: code(
+                    G::Elementwise,
+                    names::CAST_LONG,
+                    ("6x1x1", "128x1x1"),
+                    140,
+                    [6_450, 6_448],
+                ),
+                decode: code(
+                    G::Elementwise,
+                    names::CAST_LONG,
+                    ("1x1x1", "128x1x1"),
+                    140,
+                    [6_432, 6_429],
+                ),
             },
             index_select,
             add_long,
@@ -246,27 +286,93 @@ fn model() -> Model {
             norm,
             Same(code(G::Qkv, GEMM_BIAS, ("2x9x1", "384x1x1"), 10, [9_786, 9_771])),
             ByKind {
-                prefill: code(G::KvWrite, names::KV_WRITE, ("6x1x1", "512x1x1"), 10, [8_229, 8_227]),
-                decode: code(G::KvWrite, names::KV_WRITE, ("1x1x1", "512x1x1"), 10, [8_022, 8_022]),
+                prefill: code(
+                    G::KvWrite,
+                    names::KV_WRITE,
+                    ("6x1x1", "512x1x1"),
+                    10,
+                    [8_229, 8_227],
+                ),
+                decode: code(
+                    G::KvWrite,
+                    names::KV_WRITE,
+                    ("1x1x1", "512x1x1"),
+                    10,
+                    [8_022, 8_022],
+                ),
             },
             ByKind {
-                prefill: code(G::Attention, ATTENTION, ("1x12x1", "384x1x1"), 10, [14_501, 14_503]),
-                decode: code(G::Attention, ATTENTION, ("132x1x1", "384x1x1"), 10, [13_286, 13_286]),
+                prefill: code(
+                    G::Attention,
+                    ATTENTION,
+                    ("1x12x1", "384x1x1"),
+                    10,
+                    [14_501, 14_503],
+                ),
+                decode: code(
+                    G::Attention,
+                    ATTENTION,
+                    ("132x1x1", "384x1x1"),
+                    10,
+                    [13_286, 13_286],
+                ),
             },
             ByKind {
-                prefill: code(G::Elementwise, names::COPY, ("9x1x1", "128x1x1"), 132, [6_010, 6_004]),
-                decode: code(G::Elementwise, names::COPY, ("2x1x1", "128x1x1"), 132, [6_180, 6_180]),
+                prefill: code(
+                    G::Elementwise,
+                    names::COPY,
+                    ("9x1x1", "128x1x1"),
+                    132,
+                    [6_010, 6_004],
+                ),
+                decode: code(
+                    G::Elementwise,
+                    names::COPY,
+                    ("2x1x1", "128x1x1"),
+                    132,
+                    [6_180, 6_180],
+                ),
             },
             Same(code(G::OutProj, GEMM, ("2x3x1", "384x1x1"), 10, [8_832, 8_831])),
             residual,
             norm,
-            Same(code(G::MlpUp, GEMM_BIAS, ("2x12x1", "384x1x1"), 10, [10_821, 10_684])),
+            Same(code(
+                G::MlpUp,
+                GEMM_BIAS,
+                ("2x12x1", "384x1x1"),
+                10,
+                [10_821, 10_684],
+            )),
             ByKind {
-                prefill: code(G::Elementwise, names::RELU, ("18x1x1", "128x1x1"), 142, [6_620, 6_614]),
-                decode: code(G::Elementwise, names::RELU, ("3x1x1", "128x1x1"), 142, [6_680, 6_680]),
+                prefill: code(
+                    G::Elementwise,
+                    names::RELU,
+                    ("18x1x1", "128x1x1"),
+                    142,
+                    [6_620, 6_614],
+                ),
+                decode: code(
+                    G::Elementwise,
+                    names::RELU,
+                    ("3x1x1", "128x1x1"),
+                    142,
+                    [6_680, 6_680],
+                ),
             },
-            Same(code(G::MlpDown, GEMM_SPLIT, ("2x6x4", "384x1x1"), 10, [10_273, 10_282])),
-            Same(code(G::SplitK, names::SPLIT_K, ("24x1x1", "32x16x1"), 10, [7_269, 7_269])),
+            Same(code(
+                G::MlpDown,
+                GEMM_SPLIT,
+                ("2x6x4", "384x1x1"),
+                10,
+                [10_273, 10_282],
+            )),
+            Same(code(
+                G::SplitK,
+                names::SPLIT_K,
+                ("24x1x1", "32x16x1"),
+                10,
+                [7_269, 7_269],
+            )),
             residual,
         ],
         tail: vec![
@@ -276,7 +382,13 @@ fn model() -> Model {
                 decode: code(G::Other, names::GATHER, ("1x1x1", "96x1x1"), 30, [8_506, 8_486]),
             },
             small(names::TO_FLOAT, "50x1x1", 175, [9_432, 9_432]),
-            Same(code(G::LmHead, GEMM_WIDE, ("2x66x1", "384x1x1"), 10, [52_002, 55_296])),
+            Same(code(
+                G::LmHead,
+                GEMM_WIDE,
+                ("2x66x1", "384x1x1"),
+                10,
+                [52_002, 55_296],
+            )),
             fill,
             mul,
             compare,
@@ -284,7 +396,13 @@ fn model() -> Model {
             mul,
             compare,
             choose,
-            Same(code(G::Other, names::ARG_MAX, ("1x1x1", "512x1x1"), 80, [29_300, 29_210])),
+            Same(code(
+                G::Other,
+                names::ARG_MAX,
+                ("1x1x1", "512x1x1"),
+                80,
+                [29_300, 29_210],
+            )),
             mul,
             add_long,
             fill,

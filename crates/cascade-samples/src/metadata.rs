@@ -18,7 +18,10 @@ const REPEATS: u64 = 4;
 pub(crate) fn metadata(profile: &Profile, simulated: usize) -> Value {
     let facts = &profile.facts;
     let configs: Vec<&str> = profile.configs.iter().map(|c| c.name).collect();
-    let traced: usize = TRACED.iter().map(|&s| profile.model.step(Kind::of(s)).len()).sum();
+    let traced: usize = TRACED
+        .iter()
+        .map(|&s| profile.model.step(Kind::of(s)).len())
+        .sum();
     json!({
         "model": MODEL,
         "gpu": facts.gpu,
