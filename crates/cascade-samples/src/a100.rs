@@ -253,6 +253,8 @@ const FACTS: Facts = Facts {
     arch: "sm_80",
     sm_mhz: 1155,
     mem_mhz: None,
+    note: "request times, coverage and mean errors are the published ones; no time of a kernel group is known, so \
+           kernel times are spread by rule and errors by group say nothing",
     exact: &[
         "real and simulated request time of each steady repeat",
         "33 simulated kernels; 33 exact, 591 dedup and 14,100 identical launches; all 14,724 steady launches covered",

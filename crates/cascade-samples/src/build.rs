@@ -54,6 +54,8 @@ pub(crate) struct Facts {
     pub(crate) arch: &'static str,
     pub(crate) sm_mhz: u32,
     pub(crate) mem_mhz: Option<u32>,
+    /// What to know of the reconstruction, in one sentence.
+    pub(crate) note: &'static str,
     /// Published as they are.
     pub(crate) exact: &'static [&'static str],
     /// They follow from published values.

@@ -417,6 +417,7 @@ const FACTS: Facts = Facts {
     arch: "sm_90",
     sm_mhz: 1980,
     mem_mhz: Some(2619),
+    note: "means, sums and medians are the published ones; single steps and launches are spread around them by rule",
     exact: &[
         "real TTFT, mean ITL and request time of each steady repeat",
         "sums of step walls and of gaps of each steady repeat; median decode wall and gap; median and mean prefill wall",

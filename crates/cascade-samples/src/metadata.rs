@@ -14,6 +14,11 @@ const VLLM: &str = "0.21.0";
 /// Repeats of the workload, the warm-up among them.
 const REPEATS: u64 = 4;
 
+/// The sentence that pages show.
+fn note(profile: &Profile) -> String {
+    format!("{PROVENANCE}: {}", profile.facts.note)
+}
+
 /// `metadata.json`.
 pub(crate) fn metadata(profile: &Profile, simulated: usize) -> Value {
     let facts = &profile.facts;
@@ -32,6 +37,7 @@ pub(crate) fn metadata(profile: &Profile, simulated: usize) -> Value {
         "sample_set": "opt125m-e2e",
         "sample_sim_configs": configs,
         "provenance": PROVENANCE,
+        "note": note(profile),
         "reconstruction": {
             "exact": facts.exact,
             "derived": facts.derived,
@@ -80,8 +86,7 @@ pub(crate) fn meta(profile: &Profile) -> IndexMap<String, Value> {
         "sm_clock_mhz_median": facts.sm_mhz,
         "mem_clock_mhz": facts.mem_mhz,
         "vllm_version": VLLM,
-        "layerwise_nvtx": false,
-        "provenance": PROVENANCE,
+        "note": note(profile),
         "reconstruction": {
             "distributed": facts.distributed,
             "missing": facts.missing,

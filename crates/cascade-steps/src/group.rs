@@ -46,13 +46,14 @@ const OPT_125M_NVJET: [(u64, Role); 5] = [
     (66, Role::LmHead),
 ];
 
-/// Parts of names in the order in which they are tried: a cache write may name the attention library, a split-K
-/// reduction the GEMM library, an elementwise kernel an index.
-const NAMES: [(&[&str], Role); 6] = [
+/// Parts of names in the order in which they are tried: a cache write or the set-up of an attention call may name
+/// the attention library, a split-K reduction the GEMM library, an elementwise kernel an index.
+const NAMES: [(&[&str], Role); 7] = [
     (
         &["reshape_and_cache", "concat_and_cache", "kv_cache"],
         Role::KvWrite,
     ),
+    (&["prepare_varlen"], Role::Other),
     (&["flash", "attention", "attn", "fmha"], Role::Attention),
     (&["splitkreduce"], Role::SplitK),
     (
@@ -143,6 +144,10 @@ mod tests {
         assert_eq!(
             of("_ZN7cutlass13device_kernelIN5flash11FlashAttnFwdSm90"),
             Role::Attention
+        );
+        assert_eq!(
+            of("_ZN5flash32prepare_varlen_num_blocks_kernelILi1E"),
+            Role::Other
         );
         assert_eq!(of("_ZN8cublasLt19splitKreduce_kernelILi32E"), Role::SplitK);
         assert_eq!(

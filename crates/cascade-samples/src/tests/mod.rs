@@ -1,5 +1,6 @@
 //! Every published figure of the samples, made again from the committed files.
 
+mod digests;
 mod files;
 mod groups;
 mod predictions;
