@@ -5,6 +5,7 @@ mod create;
 pub(crate) mod error;
 mod format;
 mod header;
+pub mod identity;
 mod instr;
 pub(crate) mod lines;
 mod open;
