@@ -1,7 +1,7 @@
 //! The engine's front door: options, the architecture check and the run over one kernel.
 
 use cascade_accelsim::trace::{BlockSource, KernelHeader, ThreadBlock, TraceError};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::estimate::{KernelEstimate, Limit};
@@ -9,7 +9,7 @@ use crate::gpu::GpuModel;
 use crate::l0::KernelPass;
 
 /// How closely a kernel is modelled.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub enum Level {
     /// Analytic bounds in one pass over the trace.
     #[default]

@@ -1,12 +1,12 @@
 //! What the engine says about one kernel.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::engine::Level;
 use crate::gpu::Status;
 
 /// What can limit a kernel, in the order in which reports list them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BoundKind {
     /// Instruction issue: one warp instruction per cycle and scheduler.
@@ -50,7 +50,7 @@ impl BoundKind {
 }
 
 /// One lower bound on a kernel's body.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Bound {
     /// What limits.
     pub kind: BoundKind,
@@ -59,7 +59,7 @@ pub struct Bound {
 }
 
 /// What stops more CTAs from residing on an SM.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
     /// The SM's CTA slots.
@@ -88,7 +88,7 @@ impl Limit {
 }
 
 /// How a kernel fills the SMs.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Occupancy {
     /// CTAs that fit on one SM.
     pub ctas_per_sm: u64,
@@ -105,7 +105,7 @@ pub struct Occupancy {
 }
 
 /// Where a number comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Provenance {
     /// Computed by this engine from a trace.
@@ -122,7 +122,7 @@ impl Provenance {
 }
 
 /// The engine's result for one kernel on one GPU.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub struct KernelEstimate {
     /// Kernel name from the trace.
     pub name: String,

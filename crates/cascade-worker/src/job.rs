@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use cascade_api::{Engine, SimId};
 
+use crate::simulate::Dedup;
+
 /// One sim's work, as the contract's environment variables and the worker's own options give it.
 #[derive(Clone, Debug)]
 pub struct Job {
@@ -22,6 +24,12 @@ pub struct Job {
     pub scratch: PathBuf,
     /// Kernels that Cascade's engine simulates at once.
     pub threads: usize,
+    /// Kernels that share one simulation of Cascade's engine.
+    pub dedup: Dedup,
+    /// Members of each group that are simulated to compare.
+    pub verify_dedup: usize,
+    /// Where Cascade's engine keeps results; `None` to keep and look up none.
+    pub cache_dir: Option<PathBuf>,
     /// Stop the engine when it prints nothing for this long.
     pub silence: Option<Duration>,
 }

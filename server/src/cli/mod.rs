@@ -13,6 +13,7 @@ mod out;
 mod progress;
 mod remote;
 mod results;
+mod reuse;
 mod runs;
 mod simulate;
 mod table;

@@ -7,7 +7,7 @@ use cascade_client::Client;
 use cascade_worker::{EngineChoice, Job, Outcome, Replay};
 
 use super::fail::Fail;
-use super::{Result, block_on};
+use super::{Result, block_on, reuse};
 
 /// The simulator contract's variables, and what this worker runs.
 #[derive(Debug, clap::Args)]
@@ -27,6 +27,8 @@ pub(crate) struct Args {
     /// Kernels that Cascade's engine simulates at once [default: all cores]
     #[arg(long, short = 'j', env = "CASCADE_WORKER_THREADS", value_name = "N")]
     jobs: Option<std::num::NonZeroUsize>,
+    #[command(flatten)]
+    reuse: reuse::Args,
     /// Stop a simulator that prints nothing for this many seconds
     #[arg(long, env = "CASCADE_SILENCE_S", value_name = "S", value_parser = seconds)]
     silence: Option<f64>,
@@ -106,6 +108,9 @@ pub(crate) fn run(args: Args) -> Result {
             .jobs
             .or_else(|| std::thread::available_parallelism().ok())
             .map_or(1, usize::from),
+        dedup: args.reuse.dedup.into(),
+        verify_dedup: args.reuse.verify_dedup,
+        cache_dir: args.reuse.cache.given(),
         silence: args.silence.map(Duration::from_secs_f64),
     };
     match block_on(async { Ok(cascade_worker::run(job, client).await?) })? {

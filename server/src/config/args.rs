@@ -59,6 +59,13 @@ pub struct ServeArgs {
     /// Database, objects, logs and files [default: ./data]
     #[arg(long, env = "CASCADE_DATA_DIR")]
     pub data_dir: Option<Maybe<PathBuf>>,
+    /// Where sims keep results, so that an equal kernel on an equal GPU is not simulated again
+    /// [default: `cache` in the data directory]
+    #[arg(long, env = "CASCADE_CACHE_DIR")]
+    pub cache_dir: Option<Maybe<PathBuf>>,
+    /// Neither keep results between sims nor use kept ones [default: false]
+    #[arg(long, env = "CASCADE_NO_CACHE", num_args = 0..=1, default_missing_value = "true")]
+    pub no_cache: Option<Maybe<Switch>>,
     /// The built pages [default: `site` beside the program, else target/site]
     #[arg(long, env = "CASCADE_SITE_DIR")]
     pub site_dir: Option<Maybe<PathBuf>>,
@@ -221,6 +228,8 @@ impl ServeArgs {
         if run_s3 && port == s3_port && port != 0 {
             return Err(ConfigError::SamePort(port));
         }
+        let data_dir = or(self.data_dir, PathBuf::from("data"));
+        let cache_dir = or(self.cache_dir, data_dir.join("cache"));
         Ok(Settings {
             host,
             port,
@@ -235,7 +244,8 @@ impl ServeArgs {
             s3_anonymous: on(self.s3_anonymous, false),
             run_s3,
             s3_public_url: url("CASCADE_S3_PUBLIC_URL", self.s3_public_url)?,
-            data_dir: or(self.data_dir, PathBuf::from("data")),
+            data_dir,
+            cache_dir: Some(cache_dir).filter(|_| !on(self.no_cache, false)),
             site_dir: maybe(self.site_dir).unwrap_or_else(default_site),
             sim_cmd: command("CASCADE_SIM_CMD", self.sim_cmd)?,
             engine: or(self.engine, EngineChoice::Auto),

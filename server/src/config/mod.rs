@@ -91,6 +91,8 @@ pub struct Settings {
     pub s3_public_url: Option<String>,
     /// Database, objects, logs and files.
     pub data_dir: PathBuf,
+    /// Where sims keep results; `None` when they keep none.
+    pub cache_dir: Option<PathBuf>,
     /// The built pages: `pkg/` and static files.
     pub site_dir: PathBuf,
     /// The command each sim runs; `None` for the built-in worker.

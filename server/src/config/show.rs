@@ -2,12 +2,19 @@
 
 use std::fmt::{Display, Formatter, Result};
 
+use std::path::PathBuf;
+
 use super::Settings;
 
 impl Settings {
     /// Every setting as its variable's name without `CASCADE_` and its value: secrets masked, unset values empty.
-    fn shown(&self) -> [(&'static str, String); 26] {
+    fn shown(&self) -> [(&'static str, String); 28] {
         let text = |value: &Option<String>| value.clone().unwrap_or_default();
+        let path = |value: &Option<PathBuf>| {
+            value
+                .as_ref()
+                .map_or_else(String::new, |p| p.display().to_string())
+        };
         let token = self.token.as_ref().map(|_| "***".to_owned());
         [
             ("HOST", self.host.to_string()),
@@ -25,6 +32,8 @@ impl Settings {
             ("RUN_S3", self.run_s3.to_string()),
             ("S3_PUBLIC_URL", text(&self.s3_public_url)),
             ("DATA_DIR", self.data_dir.display().to_string()),
+            ("CACHE_DIR", path(&self.cache_dir)),
+            ("NO_CACHE", self.cache_dir.is_none().to_string()),
             ("SITE_DIR", self.site_dir.display().to_string()),
             ("SIM_CMD", text(&self.sim_cmd)),
             ("ENGINE", self.engine.to_string()),

@@ -29,6 +29,19 @@ fn a_token_is_all_that_must_be_given() {
 }
 
 #[test]
+fn results_are_kept_beside_the_data_unless_told_otherwise() {
+    let dir = |flags: &[&str]| settings(&[&["--token", "t"], flags].concat()).unwrap().cache_dir;
+    assert_eq!(dir(&["--data-dir", "/d"]), Some("/d/cache".into()));
+    assert_eq!(dir(&["--cache-dir", "/c"]), Some("/c".into()));
+    assert_eq!(dir(&["--cache-dir", "/c", "--no-cache"]), None);
+    let shown = settings(&["--token", "t", "--no-cache"]).unwrap().to_string();
+    assert!(
+        shown.contains("CASCADE_CACHE_DIR=\nCASCADE_NO_CACHE=true\n"),
+        "{shown}"
+    );
+}
+
+#[test]
 fn an_empty_text_counts_as_unset() {
     let s = settings(&[
         "--token",

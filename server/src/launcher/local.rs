@@ -38,6 +38,8 @@ pub struct LocalSettings {
     pub engine: String,
     /// Handed on as `CASCADE_ACCELSIM_DIR`.
     pub accelsim_dir: PathBuf,
+    /// Handed on as `CASCADE_CACHE_DIR`.
+    pub cache_dir: Option<PathBuf>,
     /// Holds each sim's `.out` and `.pid`: `work/sims`.
     pub sims_dir: PathBuf,
     /// Simulators that may run at the same time.
@@ -57,6 +59,10 @@ impl LocalSettings {
             main_url: service.urls.main.clone(),
             engine: settings.engine.to_string(),
             accelsim_dir: settings.accelsim_dir.clone(),
+            cache_dir: match &settings.cache_dir {
+                Some(dir) => Some(std::path::absolute(dir)?),
+                None => None,
+            },
             sims_dir: std::path::absolute(settings.work_dir())?.join("sims"),
             slots: settings.max_local_sims,
         })
@@ -134,6 +140,7 @@ impl Local {
             .env("CASCADE_TRACE_DIR", &spec.trace_dir)
             .env("CASCADE_ACCELSIM_DIR", &settings.accelsim_dir)
             .env("CASCADE_ENGINE", &settings.engine)
+            .envs(settings.cache_dir.iter().map(|dir| ("CASCADE_CACHE_DIR", dir)))
             .stdout(Stdio::from(out))
             .stderr(Stdio::from(err));
         // The entry is made under the lock that `launch` checks, so two launches of one sim cannot meet.

@@ -21,7 +21,13 @@ const TAIL_BYTES: u64 = 8 << 10;
 const PRIVATE_PREFIXES: [&str; 2] = ["CASCADE_", "SAIL_"];
 
 /// Settings of the built-in worker, which are not the server's and no secrets.
-const WORKER_SETTINGS: [&str; 3] = ["CASCADE_LOG", "CASCADE_SILENCE_S", "CASCADE_WORKER_THREADS"];
+const WORKER_SETTINGS: [&str; 5] = [
+    "CASCADE_DEDUP",
+    "CASCADE_LOG",
+    "CASCADE_SILENCE_S",
+    "CASCADE_VERIFY_DEDUP",
+    "CASCADE_WORKER_THREADS",
+];
 
 /// A command that inherits the server's environment without the server's settings and secrets, in a
 /// process group of its own: a terminal's Ctrl-C and the server's end do not reach it.

@@ -26,9 +26,14 @@ fn cascade(args: &[&str]) -> Command {
         "S3_PREFIX",
         "SIM_CMD",
         "LOG",
+        "DEDUP",
+        "VERIFY_DEDUP",
+        "CACHE_DIR",
     ] {
         command.env_remove(format!("CASCADE_{name}"));
     }
+    // No test finds what another, or an earlier build, has left.
+    command.env("CASCADE_NO_CACHE", "true");
     command
 }
 

@@ -2,14 +2,14 @@
 
 use std::io::{self, Write};
 
-use super::Totals;
+use super::{Origin, Totals};
 use crate::estimate::KernelEstimate;
 
 /// Writes the block from `kernel_name` to `gpgpu_silicon_slowdown`.
 pub(super) fn write(
     out: &mut impl Write,
     kernel: &KernelEstimate,
-    uid: u64,
+    (uid, origin): (u64, Origin),
     totals: &Totals,
     elapsed_s: f64,
 ) -> io::Result<()> {
@@ -42,6 +42,8 @@ pub(super) fn write(
     )?;
     writeln!(out, "gpgpu_n_tot_thrd_icount = {}", totals.warp_insts * 32)?;
     writeln!(out, "gpgpu_n_tot_w_icount = {}", totals.warp_insts)?;
+    writeln!(out, "cascade_provenance = {origin}")?;
+    writeln!(out, "cascade_cached = {}", u8::from(origin.cached))?;
     own_keys(out, kernel)?;
     times(out, kernel, totals, elapsed_s)
 }

@@ -6,6 +6,7 @@
 
 mod block;
 mod options;
+mod origin;
 
 use std::io::{self, Write};
 
@@ -14,6 +15,8 @@ use cascade_accelsim::trace::KernelHeader;
 use crate::engine::Options;
 use crate::estimate::KernelEstimate;
 use crate::gpu::GpuModel;
+
+pub use origin::Origin;
 
 /// Name of the engine in the banner, which log readers report as the simulator.
 pub const SIMULATOR: &str = "cascade-engine";
@@ -103,18 +106,32 @@ impl<W: Write> LogWriter<W> {
         out.flush()
     }
 
-    /// Prints a finished kernel's statistics. `elapsed_s` is the wall-clock time of the run so far, seconds.
+    /// A remark that belongs to no kernel's statistics.
     ///
     /// # Errors
     /// The writer's.
-    pub fn kernel_finished(&mut self, estimate: &KernelEstimate, uid: u64, elapsed_s: f64) -> io::Result<()> {
+    pub fn note(&mut self, text: &str) -> io::Result<()> {
+        writeln!(self.out, "Cascade engine: {}", text.replace('\n', " "))
+    }
+
+    /// Prints a finished kernel's statistics and where they come from. `elapsed_s` is the wall-clock time of the run so far, seconds.
+    ///
+    /// # Errors
+    /// The writer's.
+    pub fn kernel_finished(
+        &mut self,
+        estimate: &KernelEstimate,
+        uid: u64,
+        origin: Origin,
+        elapsed_s: f64,
+    ) -> io::Result<()> {
         let totals = &mut self.totals;
         totals.kernels += 1;
         totals.cycles += estimate.cycles;
         totals.thread_insts += estimate.thread_insts;
         totals.warp_insts += estimate.warp_insts;
         totals.ctas += estimate.blocks;
-        block::write(&mut self.out, estimate, uid, &self.totals, elapsed_s)?;
+        block::write(&mut self.out, estimate, (uid, origin), &self.totals, elapsed_s)?;
         self.out.flush()
     }
 

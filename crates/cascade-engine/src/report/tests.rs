@@ -24,7 +24,11 @@ fn run(kernels: u64, fail: Option<&str>) -> (Vec<u8>, Vec<KernelEstimate>) {
         log.kernel_started("t/kernel-1.traceg", &source.header, uid)
             .expect("in memory");
         let estimate = Engine::simulate_kernel(&mut source, &model, &Options::default()).expect("simulates");
-        log.kernel_finished(&estimate, uid, 0.25 * uid as f64)
+        let origin = Origin {
+            same_as: (uid > 1).then_some(1),
+            cached: uid > 1,
+        };
+        log.kernel_finished(&estimate, uid, origin, 0.25 * uid as f64)
             .expect("in memory");
         estimates.push(estimate);
     }
@@ -97,6 +101,14 @@ fn the_parser_gives_back_what_was_written() {
         assert_eq!(block.finished_name.as_ref(), Some(&estimate.name));
     }
     let text = String::from_utf8(bytes).expect("text");
+    assert!(
+        text.contains("cascade_provenance = exact\ncascade_cached = 0\n"),
+        "{text}"
+    );
+    assert!(
+        text.contains("cascade_provenance = dedup:1\ncascade_cached = 1\n"),
+        "{text}"
+    );
     assert!(text.contains("cascade_engine_winning_bound = chain\n"), "{text}");
     assert!(text.contains("gpgpu_simulation_time = 0 days, 0 hrs, 0 min, 1 sec (1 sec)\n"));
     assert!(text.ends_with("GPGPU-Sim: *** exit detected ***\n"));

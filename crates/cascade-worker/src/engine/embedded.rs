@@ -12,7 +12,7 @@ use super::{End, SetupError};
 use crate::job::Job;
 use crate::pump::PIECE_BYTES;
 use crate::rundir::RunDir;
-use crate::simulate::{Gpu, Kernels, StatsCsv, Step, find_gpu, simulate};
+use crate::simulate::{Cache, Dedup, Gpu, Kernels, Reuse, StatsCsv, Step, find_gpu, simulate};
 use crate::stop::Stop;
 
 /// Name of the table that goes with the other output files.
@@ -23,6 +23,9 @@ pub(crate) struct Embedded {
     kernels: Kernels,
     gpu: Gpu,
     threads: usize,
+    dedup: Dedup,
+    verify: usize,
+    cache: Option<Cache>,
     stats: std::path::PathBuf,
 }
 
@@ -35,6 +38,9 @@ impl Embedded {
             kernels,
             gpu,
             threads: job.threads,
+            dedup: job.dedup,
+            verify: job.verify_dedup,
+            cache: job.cache_dir.as_deref().map(Cache::new),
             stats: run.path().join(STATS_NAME),
         })
     }
@@ -67,10 +73,16 @@ impl Embedded {
         let table =
             std::fs::File::create(&self.stats).and_then(|file| StatsCsv::new(io::BufWriter::new(file)));
         let mut table = table.map_err(|error| format!("{STATS_NAME}: {error}"))?;
+        let reuse = Reuse {
+            dedup: self.dedup,
+            verify: self.verify,
+            cache: self.cache.as_ref(),
+        };
         let result = simulate(
             &self.kernels,
             &self.gpu.model,
             &options,
+            reuse,
             self.threads,
             &|| stop.is_set(),
             &mut |step| match step {
@@ -80,10 +92,13 @@ impl Embedded {
                     uid,
                     header,
                     estimate,
+                    origin,
                 } => {
-                    table.row(uid, header, estimate)?;
-                    log.kernel_finished(estimate, uid, started.elapsed().as_secs_f64())
+                    table.row(uid, header, estimate, origin)?;
+                    log.kernel_finished(estimate, uid, origin, started.elapsed().as_secs_f64())
                 }
+                Step::Checked(check) => log.note(&check.to_string()),
+                Step::Note(text) => log.note(text),
             },
         );
         table.finish().map_err(|error| format!("{STATS_NAME}: {error}"))?;

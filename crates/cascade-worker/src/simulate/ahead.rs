@@ -5,32 +5,42 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use cascade_accelsim::trace::KernelHeader;
-use cascade_engine::KernelEstimate;
 
 use super::SimulateError;
 
 /// Kernels that may be begun before the one that is due, for each thread.
 const AHEAD: usize = 2;
 
-type Outcome = Result<KernelEstimate, SimulateError>;
+type Outcome<D> = Result<D, SimulateError>;
 
 /// What is known of the kernels that are in work.
-#[derive(Default)]
-struct State {
+struct State<D> {
     next: usize,
     due: usize,
     headers: BTreeMap<usize, KernelHeader>,
-    outcomes: BTreeMap<usize, Outcome>,
+    outcomes: BTreeMap<usize, Outcome<D>>,
     over: bool,
 }
 
+impl<D> Default for State<D> {
+    fn default() -> Self {
+        Self {
+            next: 0,
+            due: 0,
+            headers: BTreeMap::new(),
+            outcomes: BTreeMap::new(),
+            over: false,
+        }
+    }
+}
+
 /// Results in order.
-pub(super) struct Results<'a> {
-    state: &'a Mutex<State>,
+pub(super) struct Results<'a, D> {
+    state: &'a Mutex<State<D>>,
     changed: &'a Condvar,
 }
 
-impl Results<'_> {
+impl<D> Results<'_, D> {
     /// The header of kernel `index`, as soon as it is read; `None` when it cannot be.
     pub(super) fn header(&self, index: usize) -> Option<KernelHeader> {
         let mut state = lock(self.state);
@@ -46,7 +56,7 @@ impl Results<'_> {
     }
 
     /// The result of kernel `index`, which must be asked for in order.
-    pub(super) fn result(&self, index: usize) -> Outcome {
+    pub(super) fn result(&self, index: usize) -> Outcome<D> {
         let mut state = lock(self.state);
         loop {
             if let Some(outcome) = state.outcomes.remove(&index) {
@@ -61,11 +71,11 @@ impl Results<'_> {
 
 /// Runs `work` for 0 to `count` on `threads` threads while `take` collects the results. When `take` returns,
 /// kernels that nobody has begun stay so.
-pub(super) fn in_order<T>(
+pub(super) fn in_order<D: Send, T>(
     count: usize,
     threads: usize,
-    work: impl Fn(usize, &mut dyn FnMut(&KernelHeader)) -> Outcome + Sync,
-    take: impl FnOnce(&Results<'_>) -> T,
+    work: impl Fn(usize, &mut dyn FnMut(&KernelHeader)) -> Outcome<D> + Sync,
+    take: impl FnOnce(&Results<'_, D>) -> T,
 ) -> T {
     let state = Mutex::new(State::default());
     let changed = Condvar::new();
@@ -97,7 +107,7 @@ pub(super) fn in_order<T>(
 }
 
 /// The next kernel to work on; waits while too many are ahead of the one that is due.
-fn claim(state: &Mutex<State>, changed: &Condvar, count: usize, ahead: usize) -> Option<usize> {
+fn claim<D>(state: &Mutex<State<D>>, changed: &Condvar, count: usize, ahead: usize) -> Option<usize> {
     let mut state = lock(state);
     while !state.over && state.next < count && state.next >= state.due + ahead {
         state = changed.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -109,6 +119,6 @@ fn claim(state: &Mutex<State>, changed: &Condvar, count: usize, ahead: usize) ->
     Some(state.next - 1)
 }
 
-fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+fn lock<D>(state: &Mutex<State<D>>) -> MutexGuard<'_, State<D>> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use cascade_accelsim::trace::KernelHeader;
+use cascade_engine::report::Origin;
 use cascade_engine::{BoundKind, KernelEstimate};
 
 /// The bounds that get a column each, cycles.
@@ -38,7 +39,7 @@ impl<W: Write> StatsCsv<W> {
         for bound in BOUNDS {
             write!(out, ",{}_cycles", bound.as_str())?;
         }
-        writeln!(out, ",coverage")?;
+        writeln!(out, ",coverage,provenance,cached")?;
         Ok(Self { out })
     }
 
@@ -46,7 +47,13 @@ impl<W: Write> StatsCsv<W> {
     ///
     /// # Errors
     /// The writer's.
-    pub fn row(&mut self, uid: u64, header: &KernelHeader, kernel: &KernelEstimate) -> io::Result<()> {
+    pub fn row(
+        &mut self,
+        uid: u64,
+        header: &KernelHeader,
+        kernel: &KernelEstimate,
+        origin: Origin,
+    ) -> io::Result<()> {
         let out = &mut self.out;
         let (grid, block) = (header.grid, header.block);
         write!(
@@ -80,7 +87,7 @@ impl<W: Write> StatsCsv<W> {
         for bound in BOUNDS {
             write!(out, ",{:.1}", kernel.bound(bound))?;
         }
-        writeln!(out, ",{:.4}", kernel.coverage)
+        writeln!(out, ",{:.4},{origin},{}", kernel.coverage, origin.cached)
     }
 
     /// Writes out what is buffered.

@@ -1,12 +1,14 @@
 //! Order, failures and stopping of the look-ahead, on tiny traces.
 
+mod reuse;
+
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use cascade_engine::Options;
 
-use super::{Kernels, SimulateError, Step, find_gpu, simulate};
+use super::{Kernels, Reuse, SimulateError, Step, find_gpu, simulate};
 
 /// A trace of one warp with `n` instructions.
 fn kernel(name: &str, arch: u32, n: usize) -> String {
@@ -42,6 +44,7 @@ fn steps(kernels: &Kernels, threads: usize) -> (Vec<String>, Result<(), Simulate
         kernels,
         &gpu,
         &Options::default(),
+        Reuse::default(),
         threads,
         &|| false,
         &mut |step| {
@@ -51,6 +54,7 @@ fn steps(kernels: &Kernels, threads: usize) -> (Vec<String>, Result<(), Simulate
                 Step::Finished { uid, estimate, .. } => {
                     format!("end {uid} {} {}", estimate.name, estimate.warp_insts)
                 }
+                Step::Checked(_) | Step::Note(_) => panic!("neither was asked for"),
             });
             Ok(())
         },
@@ -115,7 +119,15 @@ fn a_stop_is_heeded_in_the_middle() {
     let gpu = find_gpu("SM80_A100", None).unwrap().model;
     let asked = AtomicUsize::new(0);
     let stop = || asked.fetch_add(1, Ordering::SeqCst) >= 6;
-    let result = simulate(&kernels, &gpu, &Options::default(), 2, &stop, &mut |_| Ok(()));
+    let result = simulate(
+        &kernels,
+        &gpu,
+        &Options::default(),
+        Reuse::default(),
+        2,
+        &stop,
+        &mut |_| Ok(()),
+    );
     assert!(matches!(result, Err(SimulateError::Stopped)), "{result:?}");
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use cascade_accelsim::list::{Command, KernelList};
 use cascade_accelsim::trace::{
-    BlockSink, BlockSource, KernelHeader, OpcodeTable, ThreadBlock, TraceError, TraceErrorKind, open,
+    BlockSink, BlockSource, KernelHeader, OpcodeTable, ThreadBlock, TraceError, TraceErrorKind,
 };
 
 use super::SimulateError;
@@ -69,26 +69,16 @@ impl Kernels {
         }
     }
 
-    /// Opens kernel `index` of the list. Reading from it fails once `stop` says so.
-    pub(super) fn source<'a>(
-        &self,
-        index: usize,
-        stop: &'a (dyn Fn() -> bool + Sync),
-    ) -> Result<Source<'a>, SimulateError> {
-        let path = self.dir.join(self.list.kernels().nth(index).unwrap_or_default());
-        let file = File::open(&path).map_err(|source| SimulateError::Open {
-            path: path.clone(),
-            source,
-        })?;
-        let inner = open(file, &path.to_string_lossy())?;
-        Ok(Source { inner, stop })
+    /// Path of kernel `index` of the list.
+    pub(super) fn file(&self, index: usize) -> PathBuf {
+        self.dir.join(self.list.kernels().nth(index).unwrap_or_default())
     }
 }
 
 /// A kernel trace that can be stopped between two thread blocks.
 pub(super) struct Source<'a> {
-    inner: Box<dyn BlockSource>,
-    stop: &'a (dyn Fn() -> bool + Sync),
+    pub(super) inner: Box<dyn BlockSource>,
+    pub(super) stop: &'a (dyn Fn() -> bool + Sync),
 }
 
 impl BlockSource for Source<'_> {

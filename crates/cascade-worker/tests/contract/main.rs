@@ -57,6 +57,9 @@ impl Bench {
             engine,
             scratch: self.dir.path().join("scratch"),
             threads: 2,
+            dedup: cascade_worker::simulate::Dedup::Content,
+            verify_dedup: 0,
+            cache_dir: None,
             silence: None,
         }
     }

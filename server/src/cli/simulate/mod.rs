@@ -11,12 +11,12 @@ use std::time::Instant;
 
 use cascade_engine::report::LogWriter;
 use cascade_engine::{EngineError, Options};
-use cascade_worker::simulate::{Gpu, Kernels, SimulateError, Step, find_gpu, simulate};
+use cascade_worker::simulate::{Check, Gpu, Kernels, Reuse, SimulateError, Step, find_gpu, simulate};
 use indicatif::ProgressBar;
 
 use super::fail::Fail;
 use super::out::{Out, note};
-use super::{Result, progress};
+use super::{Result, progress, reuse};
 use report::{Kernel, Simulated};
 
 /// What to simulate, on which GPUs.
@@ -43,6 +43,8 @@ pub(crate) struct Args {
     /// A checkout of Accel-Sim with more GPU configs
     #[arg(long, env = "CASCADE_ACCELSIM_DIR", value_name = "DIR")]
     accelsim_dir: Option<PathBuf>,
+    #[command(flatten)]
+    reuse: reuse::Args,
 }
 
 /// Engines that need no server.
@@ -79,9 +81,15 @@ pub(crate) fn run(args: Args, out: &mut Out) -> Result {
         ));
     }
     let bar = progress::count((kernels.list.kernels().count() * gpus.len()) as u64);
+    let cache = args.reuse.cache.open();
+    let reuse = Reuse {
+        dedup: args.reuse.dedup.into(),
+        verify: args.reuse.verify_dedup,
+        cache: cache.as_ref(),
+    };
     let results: Result<Vec<Simulated>> = gpus
         .into_iter()
-        .map(|gpu| one(kernels, gpu, threads, args.log.as_deref(), &bar))
+        .map(|gpu| one(kernels, gpu, reuse, threads, args.log.as_deref(), &bar))
         .collect();
     bar.finish_and_clear();
     let results = results?;
@@ -124,6 +132,7 @@ pub(crate) fn run(args: Args, out: &mut Out) -> Result {
 fn one(
     kernels: &Kernels,
     gpu: Gpu,
+    reuse: Reuse<'_>,
     threads: usize,
     log: Option<&Path>,
     bar: &ProgressBar,
@@ -142,10 +151,12 @@ fn one(
     };
     let started = Instant::now();
     let mut done = Vec::new();
+    let mut checks: Vec<Check> = Vec::new();
     let result = simulate(
         kernels,
         &gpu.model,
         &options,
+        reuse,
         threads,
         &|| false,
         &mut |step| match step {
@@ -161,11 +172,26 @@ fn one(
                 uid,
                 header,
                 estimate,
+                origin,
             } => {
                 bar.inc(1);
-                done.push(Kernel::new(uid, header, estimate));
+                done.push(Kernel::new(uid, header, estimate, origin));
                 match &mut log {
-                    Some(log) => log.kernel_finished(estimate, uid, started.elapsed().as_secs_f64()),
+                    Some(log) => log.kernel_finished(estimate, uid, origin, started.elapsed().as_secs_f64()),
+                    None => Ok(()),
+                }
+            }
+            Step::Checked(check) => {
+                checks.push(check.clone());
+                match &mut log {
+                    Some(log) => log.note(&check.to_string()),
+                    None => Ok(()),
+                }
+            }
+            Step::Note(text) => {
+                note(text);
+                match &mut log {
+                    Some(log) => log.note(text),
                     None => Ok(()),
                 }
             }
@@ -182,6 +208,7 @@ fn one(
     Ok(Simulated {
         gpu,
         kernels: done,
+        checks,
         error,
         seconds: started.elapsed().as_secs_f64(),
     })

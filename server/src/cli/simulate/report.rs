@@ -2,11 +2,12 @@
 
 use cascade_accelsim::trace::KernelHeader;
 use cascade_engine::KernelEstimate;
-use cascade_worker::simulate::{Gpu, Kernels, SimulateError};
+use cascade_engine::report::Origin;
+use cascade_worker::simulate::{Check, Gpu, Kernels, SimulateError};
 use serde_json::{Value, json};
 
 use crate::cli::Result;
-use crate::cli::numbers::{four_digits, grouped, shortened, time_ns};
+use crate::cli::numbers::{counted, four_digits, grouped, shortened, time_ns};
 use crate::cli::out::Out;
 use crate::cli::table::Table;
 
@@ -19,15 +20,17 @@ pub(super) struct Kernel {
     grid: String,
     block: String,
     estimate: KernelEstimate,
+    origin: Origin,
 }
 
 impl Kernel {
-    pub(super) fn new(uid: u64, header: &KernelHeader, estimate: &KernelEstimate) -> Self {
+    pub(super) fn new(uid: u64, header: &KernelHeader, estimate: &KernelEstimate, origin: Origin) -> Self {
         Self {
             uid,
             grid: header.grid.to_string(),
             block: header.block.to_string(),
             estimate: estimate.clone(),
+            origin,
         }
     }
 }
@@ -36,6 +39,8 @@ impl Kernel {
 pub(super) struct Simulated {
     pub(super) gpu: Gpu,
     pub(super) kernels: Vec<Kernel>,
+    /// How far simulated members of groups were from the first.
+    pub(super) checks: Vec<Check>,
     pub(super) error: Option<SimulateError>,
     /// Seconds it took here.
     pub(super) seconds: f64,
@@ -44,6 +49,17 @@ pub(super) struct Simulated {
 impl Simulated {
     fn sum(&self, of: impl Fn(&KernelEstimate) -> u64) -> u64 {
         self.kernels.iter().map(|kernel| of(&kernel.estimate)).sum()
+    }
+
+    /// Kernels whose own result is new, those that share another's, and those whose result was kept.
+    fn origins(&self) -> [usize; 3] {
+        let count =
+            |of: &dyn Fn(Origin) -> bool| self.kernels.iter().filter(|kernel| of(kernel.origin)).count();
+        [
+            count(&|origin| origin.same_as.is_none() && !origin.cached),
+            count(&|origin| origin.same_as.is_some()),
+            count(&|origin| origin.cached),
+        ]
     }
 
     fn time_ns(&self) -> f64 {
@@ -118,6 +134,19 @@ pub(super) fn print(results: &[Simulated], out: &mut Out) -> Result {
             model.status_note,
             four_digits(result.seconds),
         ))?;
+        let [simulated, shared, cached] = result.origins();
+        if shared + cached > 0 {
+            out.line(format_args!(
+                "{}: {} simulated, {} share the result of an equal one, {} kept from an earlier run.",
+                model.name,
+                counted(simulated as u64, "kernel"),
+                grouped(shared as u64),
+                grouped(cached as u64),
+            ))?;
+        }
+        for check in &result.checks {
+            out.line(format_args!("{}: {check}.", model.name))?;
+        }
         let covered = result
             .kernels
             .iter()
@@ -155,6 +184,8 @@ fn gpu(result: &Simulated) -> Value {
         "config": result.gpu.config,
         "kernels": result.kernels.iter().map(|kernel| json!({
             "uid": kernel.uid,
+            "provenance": kernel.origin.to_string(),
+            "cached": kernel.origin.cached,
             "grid": kernel.grid,
             "block": kernel.block,
             "estimate": kernel.estimate,
@@ -166,6 +197,22 @@ fn gpu(result: &Simulated) -> Value {
             "warp_insts": result.sum(|kernel| kernel.warp_insts),
             "thread_insts": result.sum(|kernel| kernel.thread_insts),
         },
+        "origins": {
+            "simulated": result.origins()[0],
+            "shared": result.origins()[1],
+            "cached": result.origins()[2],
+        },
+        "dedup_checks": result.checks.iter().map(|check| json!({
+            "uid": check.uid,
+            "name": check.name,
+            "cycles": check.cycles,
+            "checked": check.checked,
+            "worst_uid": check.worst_uid,
+            "worst_cycles": check.worst_cycles,
+            "max_difference_cycles": check.difference(),
+            "max_difference_relative": check.relative(),
+        })).collect::<Vec<_>>(),
+        "seconds": result.seconds,
         "error": result.error.as_ref().map(ToString::to_string),
     })
 }

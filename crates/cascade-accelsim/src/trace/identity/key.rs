@@ -1,6 +1,7 @@
 //! A 256-bit key and the bytes it is made from.
 
 use std::fmt;
+use std::io::{self, Read};
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -18,9 +19,20 @@ impl Key {
         Self(*blake3::hash(bytes).as_bytes())
     }
 
-    /// A key from a digest.
-    pub const fn new(digest: [u8; 32]) -> Self {
-        Self(digest)
+    /// The key of everything that `reader` gives.
+    ///
+    /// # Errors
+    /// The reader's.
+    pub fn of_reader(reader: &mut impl Read) -> io::Result<Self> {
+        let mut hasher = blake3::Hasher::new();
+        let mut buffer = vec![0; BATCH_BYTES];
+        loop {
+            let read = reader.read(&mut buffer)?;
+            if read == 0 {
+                return Ok(Self(*hasher.finalize().as_bytes()));
+            }
+            hasher.update(buffer.get(..read).unwrap_or(&buffer));
+        }
     }
 }
 
@@ -45,8 +57,10 @@ impl FromStr for Key {
     type Err = BadKey;
 
     fn from_str(text: &str) -> Result<Self, BadKey> {
-        let hash = blake3::Hash::from_hex(text).map_err(|_| BadKey)?;
-        Ok(Self(*hash.as_bytes()))
+        match blake3::Hash::from_hex(text) {
+            Ok(hash) => Ok(Self(*hash.as_bytes())),
+            Err(_) => Err(BadKey),
+        }
     }
 }
 

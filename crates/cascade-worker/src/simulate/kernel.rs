@@ -1,0 +1,202 @@
+//! One kernel of a trace: read as little as its result needs.
+
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::path::PathBuf;
+
+use cascade_accelsim::trace::identity::{Identified, Identity, Key, identify};
+use cascade_accelsim::trace::{KernelHeader, open};
+use cascade_engine::{Engine, GpuModel, KernelEstimate, Options};
+
+use super::cache::{Cache, Seen};
+use super::trace::Source;
+use super::{Kernels, SimulateError};
+
+type Stop<'a> = &'a (dyn Fn() -> bool + Sync);
+
+/// A kernel's file and what is known of it.
+pub(super) struct Kernel<'a> {
+    path: PathBuf,
+    /// At its start.
+    file: Option<File>,
+    /// At the first thread block.
+    source: Option<Source<'a>>,
+    header: Option<KernelHeader>,
+    identity: Option<Identity>,
+    raw: Option<Key>,
+    cache: Option<&'a Cache>,
+    stop: Stop<'a>,
+}
+
+impl<'a> Kernel<'a> {
+    /// Opens kernel `index`. What `cache` knows of its bytes is looked up at once.
+    pub(super) fn open(
+        kernels: &Kernels,
+        index: usize,
+        cache: Option<&'a Cache>,
+        stop: Stop<'a>,
+    ) -> Result<Self, SimulateError> {
+        let path = kernels.file(index);
+        let mut kernel = Self {
+            file: None,
+            source: None,
+            header: None,
+            identity: None,
+            raw: None,
+            cache,
+            stop,
+            path,
+        };
+        if let Some(cache) = cache {
+            let mut file = kernel.file()?;
+            let mut bytes = Stoppable {
+                inner: &mut file,
+                stop,
+            };
+            let raw = Key::of_reader(&mut bytes).and_then(|raw| file.rewind().map(|()| raw));
+            let raw = raw.map_err(|source| kernel.unreadable(source))?;
+            (kernel.raw, kernel.file) = (Some(raw), Some(file));
+            if let Some(Seen { header, identity }) = cache.seen(raw) {
+                (kernel.header, kernel.identity) = (Some(header), Some(identity));
+            }
+        }
+        Ok(kernel)
+    }
+
+    fn unreadable(&self, source: io::Error) -> SimulateError {
+        match (self.stop)() {
+            true => SimulateError::Stopped,
+            false => SimulateError::Open {
+                path: self.path.clone(),
+                source,
+            },
+        }
+    }
+
+    fn file(&mut self) -> Result<File, SimulateError> {
+        match self.file.take() {
+            Some(file) => Ok(file),
+            None => File::open(&self.path).map_err(|source| SimulateError::Open {
+                path: self.path.clone(),
+                source,
+            }),
+        }
+    }
+
+    fn source(&mut self) -> Result<Source<'a>, SimulateError> {
+        if let Some(source) = self.source.take() {
+            return Ok(source);
+        }
+        let inner = open(self.file()?, &self.path.to_string_lossy())?;
+        Ok(Source {
+            inner,
+            stop: self.stop,
+        })
+    }
+
+    /// The kernel's header.
+    pub(super) fn header(&mut self) -> Result<&KernelHeader, SimulateError> {
+        if self.header.is_none() {
+            use cascade_accelsim::trace::BlockSource as _;
+            let source = self.source()?;
+            self.header = Some(source.header().clone());
+            self.source = Some(source);
+        }
+        Ok(self.header.get_or_insert_default())
+    }
+
+    /// What the kernel is, if that is known without reading it.
+    pub(super) fn known(&self) -> Option<Identity> {
+        self.identity
+    }
+
+    /// What the kernel is; reads it to its end where that is not known.
+    pub(super) fn identify(&mut self) -> Result<Identity, SimulateError> {
+        if let Some(identity) = self.identity {
+            return Ok(identity);
+        }
+        let mut source = self.source()?;
+        let identity = identify(&mut source).map_err(|error| self.stopped_or(error.into()))?;
+        self.learned(identity)?;
+        Ok(identity)
+    }
+
+    fn learned(&mut self, identity: Identity) -> Result<(), SimulateError> {
+        self.identity = Some(identity);
+        if let (Some(cache), Some(raw)) = (self.cache, self.raw) {
+            let header = self.header()?.clone();
+            cache.remember(raw, &Seen { header, identity });
+        }
+        Ok(())
+    }
+
+    fn stopped_or(&self, error: SimulateError) -> SimulateError {
+        match (self.stop)() {
+            true => SimulateError::Stopped,
+            false => error,
+        }
+    }
+
+    /// The result that an earlier run has kept for the same content, with this launch's name and numbers.
+    pub(super) fn kept(
+        &mut self,
+        gpu: &GpuModel,
+        options: &Options,
+    ) -> Result<Option<KernelEstimate>, SimulateError> {
+        let (Some(cache), Some(identity)) = (self.cache, self.identity) else {
+            return Ok(None);
+        };
+        let Some(mut estimate) = cache.result(identity.content, gpu, options) else {
+            return Ok(None);
+        };
+        relabel(&mut estimate, self.header()?);
+        Ok(Some(estimate))
+    }
+
+    /// Simulates the kernel, and identifies it on the way when `identify` says so.
+    pub(super) fn simulate(
+        &mut self,
+        gpu: &GpuModel,
+        options: &Options,
+        identify: bool,
+    ) -> Result<KernelEstimate, SimulateError> {
+        self.header()?;
+        let mut source = self.source()?;
+        let result = if identify && self.identity.is_none() {
+            let mut identified = Identified::new(&mut source);
+            let result = Engine::simulate_kernel(&mut identified, gpu, options);
+            if let (Ok(_), Some(identity)) = (&result, identified.identity()) {
+                self.learned(identity)?;
+            }
+            result
+        } else {
+            Engine::simulate_kernel(&mut source, gpu, options)
+        };
+        let estimate = result.map_err(|error| self.stopped_or(error.into()))?;
+        if let (Some(cache), Some(identity)) = (self.cache, self.identity) {
+            cache.keep(identity.content, gpu, options, &estimate);
+        }
+        Ok(estimate)
+    }
+}
+
+/// Gives a result that another launch had the name and the numbers of this one.
+pub(super) fn relabel(estimate: &mut KernelEstimate, header: &KernelHeader) {
+    estimate.name.clone_from(&header.name);
+    (estimate.kernel_id, estimate.stream_id) = (header.id, header.stream_id);
+}
+
+/// A reader that ends with an error once it is told to stop.
+struct Stoppable<'a, R> {
+    inner: R,
+    stop: Stop<'a>,
+}
+
+impl<R: Read> Read for Stoppable<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match (self.stop)() {
+            true => Err(io::ErrorKind::Interrupted.into()),
+            false => self.inner.read(buffer),
+        }
+    }
+}
