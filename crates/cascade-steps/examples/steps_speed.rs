@@ -1,4 +1,4 @@
-//! Measures a million kernels: reading the timeline, replacing every duration, comparing, writing.
+//! Measures a million kernels: reading the timeline, replacing every duration, comparing, and what follows.
 //!
 //! `cargo run --release -p cascade-steps --example steps_speed`
 #![expect(clippy::print_stderr, reason = "its output is the measurement")]
@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use cascade_steps::{
-    Kernel, Provenance, Request, Shape, SimDuration, SimDurations, Stamp, Step, Timeline, compare_steps,
-    simulate,
+    Correction, DigestOptions, Kernel, Propagate, Provenance, Request, Shape, SimDuration, SimDurations,
+    Stamp, Step, Timeline, compare_steps, simulate,
 };
 
 const REPEATS: i64 = 4;
@@ -116,7 +116,20 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let real = timed("read", || Timeline::parse("speed", &json))?;
     let simulated = timed("simulate", || simulate(&real, &times))?;
     let comparison = timed("compare", || compare_steps(&real, &simulated))?;
+    let options = DigestOptions {
+        gpu_config: "SM90_H100",
+        real_gpu_config: Some("SM90_H100"),
+        corrections: &[Correction::launch_constant(3000, 1980.0)],
+    };
+    let digest = timed("digest", || digest(&real, &simulated, &options))?;
     timed("write", || serde_json::to_vec(&simulated))?;
+    let traced = SimDurations {
+        durations: times.durations.iter().take(800).cloned().collect(),
+        ..SimDurations::default()
+    };
+    let all = timed("propagate", || propagate(&real, &traced, Propagate::Interp));
+    eprintln!("{} launches from {}", all.durations.len(), traced.durations.len());
+    eprintln!("digest of {} bytes", serde_json::to_vec(&digest)?.len());
     eprintln!("mean error {:?} %", comparison.summary.wall_ns.mean_error_pct);
     Ok(())
 }

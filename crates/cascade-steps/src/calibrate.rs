@@ -236,4 +236,4 @@ fn mean_pair(pairs: impl Iterator<Item = (f64, f64)>) -> cascade_api::RealSim {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
