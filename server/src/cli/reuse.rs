@@ -7,7 +7,7 @@ use cascade_worker::simulate::{Cache, Dedup};
 
 /// Which kernels share a simulation, and where results are kept.
 #[derive(Clone, Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ReuseArgs {
     /// Kernels that share one simulation: those with equal content (instructions and address pattern), with
     /// equal launch headers (quick, and wrong where launches differ in content), or none
     #[arg(long, env = "CASCADE_DEDUP", value_enum, default_value_t = DedupBy::Content, value_name = "BY")]

@@ -7,7 +7,8 @@ use cascade_client::Client;
 use cascade_worker::{EngineChoice, Job, Outcome, Replay};
 
 use super::fail::Fail;
-use super::{Result, block_on, reuse};
+use super::reuse::ReuseArgs;
+use super::{Result, block_on};
 
 /// The simulator contract's variables, and what this worker runs.
 #[derive(Debug, clap::Args)]
@@ -28,7 +29,7 @@ pub(crate) struct Args {
     #[arg(long, short = 'j', env = "CASCADE_WORKER_THREADS", value_name = "N")]
     jobs: Option<std::num::NonZeroUsize>,
     #[command(flatten)]
-    reuse: reuse::Args,
+    reuse: ReuseArgs,
     /// Stop a simulator that prints nothing for this many seconds
     #[arg(long, env = "CASCADE_SILENCE_S", value_name = "S", value_parser = seconds)]
     silence: Option<f64>,

@@ -16,7 +16,8 @@ use indicatif::ProgressBar;
 
 use super::fail::Fail;
 use super::out::{Out, note};
-use super::{Result, progress, reuse};
+use super::reuse::ReuseArgs;
+use super::{Result, progress};
 use report::{Kernel, Simulated};
 
 /// What to simulate, on which GPUs.
@@ -44,7 +45,7 @@ pub(crate) struct Args {
     #[arg(long, env = "CASCADE_ACCELSIM_DIR", value_name = "DIR")]
     accelsim_dir: Option<PathBuf>,
     #[command(flatten)]
-    reuse: reuse::Args,
+    reuse: ReuseArgs,
 }
 
 /// Engines that need no server.
