@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use cascade_steps::{
     Correction, DigestOptions, Kernel, Propagate, Provenance, Request, Shape, SimDuration, SimDurations,
-    Stamp, Step, Timeline, compare_steps, simulate,
+    Stamp, Step, Timeline, compare_steps, digest, propagate, simulate,
 };
 
 const REPEATS: i64 = 4;
