@@ -275,7 +275,7 @@ impl KvCapacity {
             });
         }
         // `as` is exact: a quotient of at most 1e14 bytes by at least one.
-        let blocks = libm::floor(free / block_bytes) as u64;
+        let blocks = (free / block_bytes) as u64;
         Ok(Self {
             policy,
             blocks,
@@ -300,7 +300,7 @@ fn term(name: &str, bytes: f64, source: String) -> Term {
 
 /// The memory that may be used, rounded up to a byte as vLLM does.
 fn usable(memory: f64, utilization: f64, source: &str) -> Term {
-    let bytes = libm::ceil(memory * utilization);
+    let bytes = (memory * utilization).ceil();
     term(
         "usable memory",
         bytes,

@@ -49,7 +49,8 @@ pub struct HostTime {
     pub prefill_ns: i64,
     /// Wall minus GPU busy time of a step of decodes.
     pub decode_ns: i64,
-    /// Before a step with prefill that follows another step; where none was recorded, `decode_gap_ns` is used.
+    /// Before a step with prefill that follows another step; none counts as 0. Repeats of one request record
+    /// none: their prefill follows no step.
     pub prefill_gap_ns: Option<i64>,
     /// Before a step of decodes.
     pub decode_gap_ns: i64,
@@ -68,9 +69,11 @@ impl HostTime {
 
     /// The time between a step and the one before it in the same busy period.
     pub fn gap_ns(&self, prefill: bool) -> i64 {
-        self.prefill_gap_ns
-            .filter(|_| prefill)
-            .unwrap_or(self.decode_gap_ns)
+        if prefill {
+            self.prefill_gap_ns.unwrap_or(0)
+        } else {
+            self.decode_gap_ns
+        }
     }
 }
 
@@ -85,6 +88,12 @@ pub struct ProfiledRun {
     pub repeats: u32,
     /// The GPU on which host times were measured.
     pub measured_on: Option<String>,
+    /// The program that simulated the kernels; none where their times were measured.
+    pub engine: Option<String>,
+    /// The share of kernels whose time was simulated; the others keep their measured time.
+    pub simulated_share: Option<f64>,
+    /// What the trace says of its own origin.
+    pub note: Option<String>,
     /// `gpu_memory_utilization` of the run, where recorded.
     pub gpu_memory_utilization: Option<f64>,
     /// `max_model_len` of the run, where recorded.

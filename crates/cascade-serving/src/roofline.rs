@@ -150,7 +150,7 @@ impl Roofline {
     /// The least time in which the GPU can read once the weights that a step needs, in ns: at the datasheet's
     /// bandwidth, all of it. A step that is faster is physically impossible unless a cache holds the weights.
     pub fn weight_read_ns(&self, query_tokens: u64, sampling_seqs: u32) -> u64 {
-        libm::floor(self.work.weight_bytes(query_tokens, sampling_seqs) * self.least_ns_per_byte) as u64
+        (self.work.weight_bytes(query_tokens, sampling_seqs) * self.least_ns_per_byte) as u64
     }
 
     /// Whether a step's GPU time is below [`Roofline::weight_read_ns`].

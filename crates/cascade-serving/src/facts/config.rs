@@ -74,6 +74,17 @@ impl ModelFacts {
         )
     }
 
+    /// The facts of a traced model: from the fields that the trace recorded, else from the built-in table.
+    ///
+    /// # Errors
+    /// As [`ModelFacts::parse`], or a model that is neither described nor built in.
+    pub fn for_trace(name: &str, recorded: Option<&Map<String, Value>>) -> Result<Self, FactsError> {
+        match recorded {
+            Some(config) => Self::from_config(name, config),
+            None => super::builtin(name),
+        }
+    }
+
     /// Reads the fields of a configuration, or of a profile's metadata that names them alike.
     ///
     /// # Errors
@@ -85,12 +96,7 @@ impl ModelFacts {
             assumptions.push("Only the text part of the model is described.".to_owned());
         }
         let fields = Fields(text.unwrap_or(config));
-        if fields.has("quantization_config") {
-            return Err(FactsError::Unsupported {
-                field: "quantization_config",
-                problem: "quantized models are not covered",
-            });
-        }
+        covered(&fields)?;
         let family = Family::of(&fields);
         let layers = fields.need(
             &["num_hidden_layers", "n_layer", "n_layers", "num_layers"],
@@ -174,6 +180,21 @@ impl ModelFacts {
             architecture: family.name,
             assumptions,
         })
+    }
+}
+
+/// Refuses what the formulas do not describe.
+fn covered(fields: &Fields<'_>) -> Result<(), FactsError> {
+    let unsupported = |field, problem| Err(FactsError::Unsupported { field, problem });
+    // The second is a profile's metadata.
+    for field in ["quantization_config", "quantization"] {
+        if fields.has(field) {
+            return unsupported(field, "quantized models are not covered");
+        }
+    }
+    match fields.count(&["tensor_parallel_size"], HEADS)? {
+        None | Some(1) => Ok(()),
+        Some(_) => unsupported("tensor_parallel_size", "a model on several GPUs is not covered"),
     }
 }
 

@@ -105,6 +105,8 @@ fn errors_name_the_field() {
     );
     assert!(error(&[("torch_dtype", json!("int4"))]).contains("torch_dtype is \"int4\""));
     assert!(error(&[("quantization_config", json!({}))]).contains("quantized"));
+    assert!(error(&[("quantization", json!("fp8"))]).contains("quantized"));
+    assert!(error(&[("tensor_parallel_size", json!(2))]).contains("several GPUs"));
     assert!(error(&[("num_experts", json!(2)), ("num_experts_per_tok", json!(3))]).contains("at most the 2"));
     assert!(
         ModelFacts::parse("x", b"[]")

@@ -36,6 +36,14 @@ pub enum ProfileError {
     /// No kernel was recognised as one of a group that every transformer runs.
     #[error("no kernel of the group `{0}` was recognised by its name in the {1} steps")]
     Group(&'static str, &'static str),
+    /// The timeline is of another GPU.
+    #[error("the timeline was simulated for {simulated}, the datasheet is that of {given}")]
+    Gpu {
+        /// The timeline's GPU.
+        simulated: String,
+        /// The datasheet's.
+        given: String,
+    },
     /// Figures or efficiencies that cannot be.
     #[error(transparent)]
     Datasheet(#[from] DatasheetError),
@@ -76,6 +84,14 @@ impl PerfProfile {
     ) -> Result<Self, ProfileError> {
         gpu.check()?;
         efficiency.check()?;
+        let simulation = timeline.summary.get("simulation");
+        let field = |name: &str| simulation.and_then(|s| s.get(name)).and_then(Value::as_str);
+        if let Some(simulated) = field("gpu_config").filter(|name| *name != gpu.gpu) {
+            return Err(ProfileError::Gpu {
+                simulated: simulated.to_owned(),
+                given: gpu.gpu,
+            });
+        }
         let mut repeats: BTreeMap<i64, Vec<&Step>> = BTreeMap::new();
         for step in timeline.steady() {
             repeats.entry(step.repeat).or_default().push(step);
@@ -108,6 +124,11 @@ impl PerfProfile {
                 output_tokens: tokens(steps as u64),
                 repeats: samples.repeats,
                 measured_on: timeline.meta_text("gpu_name").map(str::to_owned),
+                engine: field("engine").map(str::to_owned),
+                simulated_share: simulation
+                    .and_then(|s| s.pointer("/coverage/kernel_fraction"))
+                    .and_then(Value::as_f64),
+                note: timeline.meta_text("note").map(str::to_owned),
                 gpu_memory_utilization: timeline
                     .meta
                     .get("gpu_memory_utilization")
@@ -261,5 +282,5 @@ fn median(values: impl Iterator<Item = f64>) -> Option<i64> {
     values.sort_by(f64::total_cmp);
     let high = values.get(values.len() / 2)?;
     let low = values.get(values.len().saturating_sub(1) / 2)?;
-    Some(libm::round((low + high) / 2.0) as i64)
+    Some(((low + high) / 2.0).round() as i64)
 }

@@ -1,6 +1,6 @@
 //! What a profile assumes and what looks wrong in it, in sentences.
 
-use super::{Basis, Floor, Group, PerfProfile};
+use super::{Basis, Floor, Group, PerfProfile, ProfiledRun};
 use crate::datasheet::Bound;
 use crate::roofline::{self, Roofline};
 
@@ -34,16 +34,18 @@ impl PerfProfile {
         ];
         match self.basis {
             Basis::Trace => {
+                notes.extend(self.run.iter().flat_map(origin));
                 notes.push("Kernels are grouped by name and launch shape.".to_owned());
                 notes.push(
                     "Outside the profiled sizes only the roofline grows; nothing there was measured."
                         .to_owned(),
                 );
-                notes.push("Host time, gaps and request envelopes stay at their profiled medians, whatever the batch.".to_owned());
+                notes.push(
+                    "Host time, gaps and request envelopes stay at their profiled medians, whatever the batch."
+                        .to_owned(),
+                );
                 if self.host.prefill_gap_ns.is_none() {
-                    notes.push(
-                        "No gap before a prefill was recorded: that before a decode is used.".to_owned(),
-                    );
+                    notes.push("No gap before a prefill was recorded: none is counted.".to_owned());
                 }
                 if self.host.pre_first_step_ns.is_none() {
                     notes.push("No time before the first step was recorded: none is counted.".to_owned());
@@ -100,4 +102,30 @@ impl PerfProfile {
         }
         warnings
     }
+}
+
+/// Where the times of a traced run come from.
+fn origin(run: &ProfiledRun) -> Vec<String> {
+    let mut notes = Vec::new();
+    match (&run.engine, run.simulated_share) {
+        (Some(engine), share) => notes.push(format!(
+            "Kernel times are simulated by {engine}{}.",
+            share
+                .filter(|share| *share < 1.0)
+                .map_or(String::new(), |share| format!(
+                    " for {:.1} % of the kernels; the others keep their measured times",
+                    share * 100.0
+                ))
+        )),
+        (None, _) => notes.push("The timeline names no engine that simulated its kernels.".to_owned()),
+    }
+    if let Some(gpu) = &run.measured_on {
+        notes.push(format!("Host times were measured on {gpu}."));
+    }
+    notes.extend(
+        run.note
+            .iter()
+            .map(|note| format!("The trace says of itself: {note}.")),
+    );
+    notes
 }

@@ -77,16 +77,13 @@ impl Floors {
         let floors = floor.map_or([0.0; 6], |point| point.groups);
         let mut times = [0; 6];
         for (((time, roof), anchor), floor) in times.iter_mut().zip(roofline).zip(self.anchors).zip(floors) {
-            *time = libm::round(floor.max(roof * anchor)) as u64;
+            *time = nearest(floor.max(roof * anchor));
         }
         let mut times = GroupTimes::from_array(times);
         if !samples {
             (times.lm_head, times.sampler) = (0, 0);
         }
-        (
-            times,
-            floor.map_or(0, |point| libm::round(point.unattributed) as i64),
-        )
+        (times, floor.map_or(0, |point| point.unattributed.round() as i64))
     }
 
     /// Whether this size was profiled.
@@ -102,4 +99,9 @@ impl Floors {
         let ends = self.points.first().zip(self.points.last());
         ends.is_some_and(|(first, last)| first.tokens < wanted && wanted < last.tokens)
     }
+}
+
+/// The nearest whole number of something positive. Rounding is no library call here: this is the hot path.
+fn nearest(ns: f64) -> u64 {
+    (ns + 0.5) as u64
 }

@@ -9,6 +9,18 @@ fn refusal(change: impl Fn(&mut Timeline)) -> String {
     build(&timeline).unwrap_err().to_string()
 }
 
+#[test]
+fn another_gpu() {
+    let text = refusal(|t| {
+        let simulation = serde_json::json!({"gpu_config": "SM90_H200"});
+        t.summary.insert("simulation".to_owned(), simulation);
+    });
+    assert_eq!(
+        text,
+        "the timeline was simulated for SM90_H200, the datasheet is that of SM90_H100"
+    );
+}
+
 /// The step of this repeat and number.
 fn find(timeline: &mut Timeline, repeat: i64, number: i64) -> &mut Step {
     let found = timeline
