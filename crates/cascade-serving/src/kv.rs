@@ -5,6 +5,10 @@ use serde::{Deserialize, Serialize};
 use crate::datasheet::{Datasheet, GIB};
 use crate::facts::ModelFacts;
 
+/// `gpu_memory_utilization` where neither the user nor the profiled run gives it; assumed. It is no fraction
+/// of a bandwidth, though the roofline's happens to be as large.
+pub const ASSUMED_UTILIZATION: f64 = 0.8;
+
 /// Activations for which the reference formula keeps 1 GiB.
 const REFERENCE_RESERVE: f64 = GIB;
 

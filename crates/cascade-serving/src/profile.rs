@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::datasheet::{Datasheet, DatasheetError, Efficiency};
 use crate::facts::ModelFacts;
+use crate::kv::ASSUMED_UTILIZATION;
 
 /// What a profile's GPU times rest on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -163,6 +164,12 @@ impl PerfProfile {
         self.efficiency = efficiency;
         self.note();
         Ok(self)
+    }
+
+    /// The share of the GPU's memory that vLLM may use: the profiled run's, else the assumed one.
+    pub fn gpu_memory_utilization(&self) -> f64 {
+        let recorded = self.run.as_ref().and_then(|run| run.gpu_memory_utilization);
+        recorded.unwrap_or(ASSUMED_UTILIZATION)
     }
 
     /// Prompt sizes and contexts that were profiled, each as (smallest, largest).

@@ -125,7 +125,64 @@ fn a_text_part_and_a_window_are_said() {
     assert_eq!(facts.assumptions.len(), 2, "{:?}", facts.assumptions);
 }
 
+/// Every field that is read, and values that a broken file may hold.
+fn any_field() -> impl Strategy<Value = (&'static str, Value)> {
+    let names = [
+        "model_type",
+        "num_hidden_layers",
+        "hidden_size",
+        "num_attention_heads",
+        "num_key_value_heads",
+        "head_dim",
+        "intermediate_size",
+        "vocab_size",
+        "max_position_embeddings",
+        "tie_word_embeddings",
+        "torch_dtype",
+        "num_experts",
+        "num_experts_per_tok",
+        "moe_intermediate_size",
+        "n_shared_experts",
+        "first_k_dense_replace",
+        "decoder_sparse_step",
+        "mlp_only_layers",
+        "kv_lora_rank",
+        "q_lora_rank",
+        "qk_rope_head_dim",
+        "qk_nope_head_dim",
+        "v_head_dim",
+        "sliding_window",
+        "text_config",
+        "quantization_config",
+        "architectures",
+    ];
+    let values = prop_oneof![
+        Just(Value::Null),
+        Just(json!([])),
+        Just(json!({})),
+        Just(json!(["X"])),
+        any::<bool>().prop_map(|b| json!(b)),
+        any::<i64>().prop_map(|n| json!(n)),
+        (0_u32..70).prop_map(|n| json!(n)),
+        any::<f64>().prop_map(|x| json!(x)),
+        Just(json!("opt")),
+        Just(json!("float16")),
+        Just(json!("float32")),
+    ];
+    (prop::sample::select(names.to_vec()), values)
+}
+
 proptest! {
+    #[test]
+    fn a_broken_configuration_is_an_error_or_a_shape_that_can_be_counted(
+        changes in prop::collection::vec(any_field(), 1..6),
+    ) {
+        if let Ok(facts) = llama(&changes) {
+            prop_assert!(facts.kv_bytes_per_token() > 0 && facts.total_params() > 0);
+            prop_assert!(facts.active_params() <= facts.body_params());
+        }
+    }
+
     #[test]
     fn experts_read_lie_between_one_tokens_and_all(tokens in 1_u32..100_000) {
         let facts = builtin("Qwen/Qwen3-30B-A3B").unwrap();
