@@ -77,6 +77,7 @@ pub(crate) struct ChromeTrace {
         runs::comparison,
         runs::kernels,
         runs::step_timelines,
+        runs::step_digests,
         runs::results,
         runs::files,
         runs::perfetto,

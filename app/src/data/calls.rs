@@ -1,7 +1,7 @@
 //! The calls pages make. Under `ssr` they ask the [`super::Backend`]; in the browser they ask the REST API.
 
 use cascade_api::{
-    Comparison, GpuConfig, Health, KernelStat, RunCreate, RunDetail, RunFile, RunId, RunSummary, TraceDetail,
+    Comparison, GpuConfig, Health, KernelStat, RunCreate, RunDetail, RunFile, RunId, RunSummary, SimStepDigest, TraceDetail,
     TraceId, TraceSummary,
 };
 
@@ -70,6 +70,11 @@ fetch!(
 fetch!(
     /// A run's real against simulated times.
     comparison(id: RunId) -> Comparison, format!("/api/runs/{}/comparison", segment(id.as_str()))
+);
+fetch!(
+    /// What a run's sims say of whole steps and requests, in brief.
+    run_digests(id: RunId) -> Vec<SimStepDigest>,
+    format!("/api/runs/{}/step-digests", segment(id.as_str()))
 );
 fetch!(
     /// The output files of a run's sims.

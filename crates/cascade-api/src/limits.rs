@@ -16,8 +16,8 @@ pub const MAX_FILE_NAME: usize = 128;
 pub const MAX_EVENT_BACKLOG: usize = 2_000;
 /// Largest JSON request body: 32 MiB, which a chunk of 200 very long log lines still fits.
 pub const MAX_JSON_BYTES: usize = 32 << 20;
-/// Largest step timeline a sim may send: 256 MiB.
-pub const MAX_TIMELINE_BYTES: usize = 256 << 20;
+/// Largest step timeline a sim may send: 512 MiB, which a million kernels with long names still fit.
+pub const MAX_TIMELINE_BYTES: usize = 512 << 20;
 /// Output files up to this size get a preview: 16 MiB.
 pub const MAX_PREVIEW_BYTES: u64 = 16 << 20;
 /// The rule for output file names, as the API states it.

@@ -2,7 +2,7 @@
 
 use cascade_api::{
     Comparison, GpuConfig, Health, KernelStat, RunCreate, RunDetail, RunFile, RunResults, RunSummary,
-    SimFile, SimResults, SimStepTimeline, TraceDetail, TraceSummary,
+    SimFile, SimResults, SimStepDigest, SimStepTimeline, TraceDetail, TraceSummary,
 };
 use reqwest::Method;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
@@ -106,6 +106,14 @@ impl Client {
     /// See [`Error`].
     pub async fn step_timelines(&self, run: &str) -> Result<Vec<SimStepTimeline>> {
         self.get(&["runs", run, "step-timelines"]).await
+    }
+
+    /// Step timing that a run's sims sent, in brief.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn step_digests(&self, run: &str) -> Result<Vec<SimStepDigest>> {
+        self.get(&["runs", run, "step-digests"]).await
     }
 
     /// A run's results, in memory. For a large run use [`Client::download`] with `runs/{id}/results`.

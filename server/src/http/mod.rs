@@ -33,6 +33,7 @@ pub fn router(state: AppState) -> Router {
         .route("/api/runs/{run_id}/comparison", get(runs::comparison))
         .route("/api/runs/{run_id}/kernels", get(runs::kernels))
         .route("/api/runs/{run_id}/step-timelines", get(runs::step_timelines))
+        .route("/api/runs/{run_id}/step-digests", get(runs::step_digests))
         .route("/api/runs/{run_id}/results", get(runs::results))
         .route("/api/runs/{run_id}/files", get(runs::files))
         .route("/api/runs/{run_id}/perfetto", get(runs::perfetto))

@@ -8,7 +8,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use cascade_api::limits::MAX_JSON_BYTES;
 use cascade_api::{
-    Comparison, KernelStat, RunCreate, RunDetail, RunFile, RunId, RunResults, RunSummary, SimStepTimeline,
+    Comparison, KernelStat, RunCreate, RunDetail, RunFile, RunId, RunResults, RunSummary, SimStepDigest, SimStepTimeline,
 };
 
 use super::answer::attachment;
@@ -119,6 +119,22 @@ pub(crate) async fn step_timelines(
 ) -> Result<Response, Error> {
     let body = Body::from_stream(state.service.run_timelines(&id).await?);
     Ok(([(CONTENT_TYPE, "application/json")], body).into_response())
+}
+
+/// What sims sent about whole steps and requests, in brief: its size does not grow with the kernels.
+#[utoipa::path(get, path = "/api/runs/{run_id}/step-digests", tag = "runs",
+    params(("run_id" = String, Path, description = "The run's id.")),
+    responses(
+        (status = 200, description = "One entry for each sim that sent a step timeline, by GPU and replica.",
+            body = Vec<SimStepDigest>),
+        (status = 401, response = Unauthorized),
+        (status = 404, response = NotFound)))]
+pub(crate) async fn step_digests(
+    _: Owner,
+    Id(id): Id<RunId>,
+    State(state): State<AppState>,
+) -> Result<Json<Vec<SimStepDigest>>, Error> {
+    Ok(Json(state.service.run_digests(&id).await?))
 }
 
 /// Everything about a run as one JSON download, with every kernel's full `stats`.

@@ -13,7 +13,7 @@ use tokio_util::io::ReaderStream;
 
 use super::answer::{AsStored, attachment};
 use super::caller::{Owner, Reporter};
-use super::extract::{FileName, Id, json};
+use super::extract::{FileName, Id, json, read};
 use crate::app_state::AppState;
 use crate::error::Error;
 use crate::openapi::{BadBody, FileBytes, NotFound, TooLarge, Unauthorized, Unprocessable};
@@ -78,8 +78,8 @@ pub(crate) async fn step_timeline(
     State(state): State<AppState>,
     body: Body,
 ) -> Result<StatusCode, Error> {
-    let upload: StepTimelineUpload = json(body, MAX_TIMELINE_BYTES).await?;
-    state.service.timeline_put(&id, upload).await?;
+    let body = read(body, MAX_TIMELINE_BYTES).await?;
+    state.service.timeline_put(&id, body).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

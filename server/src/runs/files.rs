@@ -155,7 +155,7 @@ pub(super) fn write_durably(incoming: &Path, path: &Path, bytes: &[u8]) -> std::
 }
 
 /// Gives a complete file its name, and makes the name last: the directory itself is written out.
-fn put_in_place(temporary: tempfile::TempPath, path: &Path) -> std::io::Result<()> {
+pub(super) fn put_in_place(temporary: tempfile::TempPath, path: &Path) -> std::io::Result<()> {
     let dir = path.parent().unwrap_or(Path::new("."));
     make_dir(dir)?;
     temporary.persist(path).map_err(|e| e.error)?;

@@ -3,7 +3,7 @@
 use app::data::{Backend, DataError};
 use async_trait::async_trait;
 use cascade_api::{
-    Comparison, GpuConfig, Health, KernelStat, RunDetail, RunFile, RunId, RunSummary, SimId, SimSummary,
+    Comparison, GpuConfig, Health, KernelStat, RunDetail, RunFile, RunId, RunSummary, SimId, SimStepDigest, SimSummary,
     TraceDetail, TraceId, TraceSummary,
 };
 
@@ -51,6 +51,10 @@ impl Backend for Service {
 
     async fn comparison(&self, id: RunId) -> Result<Comparison, DataError> {
         Ok(Self::comparison(self, &id).await?)
+    }
+
+    async fn run_digests(&self, id: RunId) -> Result<Vec<SimStepDigest>, DataError> {
+        Ok(Self::run_digests(self, &id).await?)
     }
 
     async fn run_files(&self, id: RunId) -> Result<Vec<RunFile>, DataError> {

@@ -58,6 +58,8 @@ pub struct Inner {
     /// Rung when a sim waits to be launched.
     pub launch_wanted: Notify,
     pub(super) logs: LogBook,
+    /// Held while a step timeline, which can be very long, is in memory.
+    pub(super) timelines_turn: tokio::sync::Mutex<()>,
     ended: broadcast::Sender<SimEnded>,
 }
 
@@ -85,6 +87,7 @@ impl Service {
             db,
             auth: Auth::new(settings.token.clone()),
             logs,
+            timelines_turn: tokio::sync::Mutex::default(),
             settings,
             urls,
             gpus,
