@@ -1,5 +1,7 @@
 //! `cascade trace synth`: traces with a known instruction stream, always marked as synthetic.
 
+mod timeline;
+
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -10,6 +12,8 @@ use cascade_accelsim::synth::{
     model_like,
 };
 use cascade_accelsim::trace::{TraceErrorKind, TraceFormat};
+use cascade_steps::mapping::MAPPING;
+use cascade_steps::timeline::CORRECTED;
 use serde_json::json;
 
 use super::format;
@@ -37,6 +41,9 @@ pub(crate) struct Args {
     /// Forward passes: the first is the prefill, each further one a decode step
     #[arg(long, value_name = "N", default_value_t = 1, requires = "model_like")]
     steps: u32,
+    /// Write a timeline of the steps as well, with assigned times, so that request time can be tried
+    #[arg(long, requires = "model_like")]
+    timeline: bool,
     /// The architecture: sm_70, sm_75, sm_80, sm_86, sm_89 or sm_90
     #[arg(long, default_value = "sm_90", value_parser = arch)]
     arch: Arch,
@@ -154,7 +161,13 @@ pub(crate) fn run(args: Args, out: &mut Out) -> Result {
         format: args.format,
     };
     let (kernels, counts) = match &args.model_like {
-        Some(model) => folder.model(&model_like(model, args.steps, args.arch).map_err(Fail::usage)?)?,
+        Some(model) => {
+            let trace = model_like(model, args.steps, args.arch).map_err(Fail::usage)?;
+            if args.timeline {
+                folder.timeline(model, &trace, args.steps)?;
+            }
+            folder.model(&trace)?
+        }
         None => folder.kinds(&args.kinds, args.arch)?,
     };
     if out.is_json() {
@@ -198,6 +211,13 @@ impl Folder<'_> {
             &trace.kernels_list(self.format),
         )?;
         Ok((trace.kernels().len(), trace.counts()))
+    }
+
+    fn timeline(&self, model: &str, trace: &SynthTrace, steps: u32) -> Result {
+        let (made, mapping) = timeline::timeline(model, trace.kernels(), steps);
+        let json = |value: serde_json::Result<String>| value.map_err(Fail::failed);
+        self.text(&self.root.join(CORRECTED), &json(serde_json::to_string(&made))?)?;
+        self.text(&self.root.join(MAPPING), &json(serde_json::to_string(&mapping))?)
     }
 
     fn kinds(&self, shapes: &[KernelShape], arch: Arch) -> Result<(usize, Counts)> {
