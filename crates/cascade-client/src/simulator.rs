@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use cascade_api::{Heartbeat, HeartbeatAck, LogChunk, SimFile, SimId, StepTimelineUpload};
-use reqwest::{Body, Method, header};
+use bytes::Bytes;
+use cascade_api::{Heartbeat, HeartbeatAck, LogChunk, SimFile, SimId};
+use reqwest::{Body, Method, Url, header};
 use serde::Serialize;
 use tokio_util::io::ReaderStream;
 
@@ -32,22 +33,26 @@ impl Client {
         self.post_large(&["sims", sim.as_str(), "logs"], chunk).await
     }
 
-    /// Sends what a whole step took.
+    /// Sends what whole steps took: a `StepTimelineUpload` as JSON, which can be very long.
     ///
     /// # Errors
     /// 422 when `simulated` lacks `steps` or `summary`.
-    pub async fn send_step_timeline(&self, sim: &SimId, upload: &StepTimelineUpload) -> Result<()> {
-        self.post_large(&["sims", sim.as_str(), "step-timeline"], upload)
-            .await
+    pub async fn send_step_timeline(&self, sim: &SimId, json: Bytes) -> Result<()> {
+        let url = self.url(&["sims", sim.as_str(), "step-timeline"]);
+        self.post_bytes(url, json).await
     }
 
     async fn post_large(&self, path: &[&str], value: &(impl Serialize + Sync)) -> Result<()> {
         let url = self.url(path);
         // Encoded once, not for each try.
-        let body = bytes::Bytes::from(serde_json::to_vec(value).map_err(|error| Error::Answer {
+        let body = serde_json::to_vec(value).map_err(|error| Error::Answer {
             url: url.to_string(),
             reason: error.to_string(),
-        })?);
+        })?;
+        self.post_bytes(url, body.into()).await
+    }
+
+    async fn post_bytes(&self, url: Url, body: Bytes) -> Result<()> {
         let make = |c: &Self| {
             let request = c.upload(Method::POST, url.clone(), body.len() as u64);
             Ok(request

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use cascade_api::{Engine, SimId};
+use cascade_steps::Propagate;
 
 use crate::simulate::Dedup;
 
@@ -30,6 +31,8 @@ pub struct Job {
     pub verify_dedup: usize,
     /// Where Cascade's engine keeps results; `None` to keep and look up none.
     pub cache_dir: Option<PathBuf>,
+    /// How kernels that were not traced get their times.
+    pub propagate: Propagate,
     /// Stop the engine when it prints nothing for this long.
     pub silence: Option<Duration>,
 }

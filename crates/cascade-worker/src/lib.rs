@@ -17,6 +17,7 @@ mod pump;
 mod rundir;
 pub mod simulate;
 mod stop;
+mod timing;
 mod work;
 
 pub use job::{EngineChoice, Job, Replay};

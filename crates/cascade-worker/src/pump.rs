@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use bytes::Bytes;
-use cascade_accelsim::log::{LogSummary, Parser};
+use cascade_accelsim::log::{LogEvent, LogSummary, Parser};
 use cascade_api::{LogChunk, SimId};
 use cascade_client::{Client, Error};
 use tokio::fs::File;
@@ -14,6 +14,7 @@ use tokio::time::Instant;
 
 use crate::chunk::Chunker;
 use crate::stop::{Stop, Why};
+use crate::timing::Seen;
 
 /// Longest a line waits for its chunk to fill.
 const CHUNK_WAIT: Duration = Duration::from_millis(500);
@@ -29,6 +30,8 @@ pub(crate) struct Pump {
     stop: Stop,
     file: File,
     parser: Parser,
+    /// What step timing will need; none where the trace has no timeline.
+    seen: Option<Seen>,
     chunker: Chunker,
     seq: u64,
     /// Why the log could not be delivered; nothing is sent after that.
@@ -44,10 +47,21 @@ impl Pump {
             stop,
             file: File::create(path).await?,
             parser: Parser::new(),
+            seen: None,
             chunker: Chunker::default(),
             seq: 0,
             broken: None,
         })
+    }
+
+    /// Keeps what step timing needs of the log.
+    pub(crate) fn keep_kernels(&mut self) {
+        self.seen.get_or_insert_default();
+    }
+
+    /// What was kept of the log.
+    pub(crate) fn take_seen(&mut self) -> Seen {
+        self.seen.take().unwrap_or_default()
     }
 
     /// Takes all that the engine prints, until it is done or the worker must stop.
@@ -120,7 +134,8 @@ impl Pump {
 
     /// What the log says.
     pub(crate) fn summary(&mut self) -> LogSummary {
-        std::mem::take(&mut self.parser).finish(&mut |_| {})
+        let seen = &mut self.seen;
+        std::mem::take(&mut self.parser).finish(&mut |event| keep(seen, event))
     }
 
     async fn take(&mut self, mut bytes: &[u8]) {
@@ -128,7 +143,8 @@ impl Pump {
         if let Err(error) = self.file.write_all(bytes).await {
             tracing::warn!(%error, "the log file is not whole");
         }
-        self.parser.push(bytes, &mut |_| {});
+        let seen = &mut self.seen;
+        self.parser.push(bytes, &mut |event| keep(seen, event));
         loop {
             bytes = self.chunker.push(bytes);
             if !self.chunker.is_full() {
@@ -136,6 +152,12 @@ impl Pump {
             }
             self.flush().await;
         }
+    }
+}
+
+fn keep(seen: &mut Option<Seen>, event: LogEvent) {
+    if let Some(seen) = seen {
+        seen.take(event);
     }
 }
 

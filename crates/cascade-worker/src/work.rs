@@ -13,6 +13,7 @@ use crate::outputs::upload;
 use crate::pump::{Pump, QUEUE};
 use crate::rundir::RunDir;
 use crate::stop::{Stop, Why};
+use crate::timing;
 
 /// Exit code of a sim whose binary, config or trace is missing.
 const SETUP_FAILED: i32 = 2;
@@ -102,6 +103,9 @@ async fn simulate(job: &Job, client: &Client, stop: &Stop) -> Heartbeat {
         Ok(pump) => pump,
         Err(error) => return setup(format!("{}: {error}", run.path().display())),
     };
+    if timing::Files::of(&job.trace_dir).is_ok() {
+        pump.keep_kernels();
+    }
     let (out, output) = mpsc::channel(QUEUE);
     let (end, ()) = tokio::join!(ready.run(out, stop), pump.run(output, job.silence));
     if stop.is_set() {
@@ -110,6 +114,9 @@ async fn simulate(job: &Job, client: &Client, stop: &Stop) -> Heartbeat {
     let verdict = judge(&end, &pump.summary());
     if let Some(message) = verdict.message.as_ref().filter(|_| verdict.succeeded) {
         pump.note(message).await;
+    }
+    if verdict.succeeded {
+        timing::send(client, job, &mut pump, stop).await;
     }
     upload(client, &job.sim, &run, &mut pump, stop).await;
     pump.flush().await;

@@ -1,0 +1,41 @@
+//! `cascade simulate` and `cascade compare`: whole-request time from files, without a server.
+
+mod compare;
+mod show;
+mod simulate;
+
+use std::path::Path;
+
+use cascade_steps::Timeline;
+use serde::Serialize;
+
+use super::Result;
+use super::fail::Fail;
+
+pub(crate) use compare::{Args as CompareArgs, run as compare};
+pub(crate) use show::digest;
+pub(crate) use simulate::{Args as SimulateArgs, run as simulate};
+
+/// Reads a timeline.
+fn timeline(path: &Path) -> Result<Timeline> {
+    let json = std::fs::read(path).map_err(Fail::file(path))?;
+    Timeline::parse(&path.display().to_string(), &json).map_err(Fail::usage)
+}
+
+/// Writes a value as JSON so that the file appears when it is whole; `-` is standard output.
+fn write(path: &Path, value: &impl Serialize, out: &mut super::out::Out) -> Result {
+    if path == Path::new("-") {
+        return out.json(value);
+    }
+    let json = serde_json::to_vec(value).map_err(Fail::failed)?;
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
+    let part = tempfile::Builder::new()
+        .prefix(".cascade-")
+        .suffix(".part")
+        .tempfile_in(dir.unwrap_or(Path::new(".")))
+        .map_err(Fail::file(path))?;
+    std::fs::write(part.path(), json).map_err(Fail::file(path))?;
+    part.persist(path).map_err(|error| Fail::file(path)(error.error))?;
+    super::out::note(format_args!("wrote {}", path.display()));
+    Ok(())
+}
