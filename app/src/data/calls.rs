@@ -1,8 +1,8 @@
 //! The calls pages make. Under `ssr` they ask the [`super::Backend`]; in the browser they ask the REST API.
 
 use cascade_api::{
-    Comparison, GpuConfig, Health, KernelStat, RunCreate, RunDetail, RunFile, RunId, RunSummary, SimStepDigest, TraceDetail,
-    TraceId, TraceSummary,
+    Comparison, GpuConfig, Health, KernelStat, RunCreate, RunDetail, RunFile, RunId, RunSummary,
+    SimStepDigest, TraceDetail, TraceId, TraceSummary,
 };
 
 use super::DataError;

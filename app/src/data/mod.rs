@@ -53,10 +53,8 @@ pub trait Backend: Send + Sync + 'static {
     /// `GET /api/runs/{id}/comparison`.
     async fn comparison(&self, id: cascade_api::RunId) -> Result<cascade_api::Comparison, DataError>;
     /// `GET /api/runs/{id}/step-digests`.
-    async fn run_digests(
-        &self,
-        id: cascade_api::RunId,
-    ) -> Result<Vec<cascade_api::SimStepDigest>, DataError>;
+    async fn run_digests(&self, id: cascade_api::RunId)
+    -> Result<Vec<cascade_api::SimStepDigest>, DataError>;
     /// `GET /api/runs/{id}/files`.
     async fn run_files(&self, id: cascade_api::RunId) -> Result<Vec<cascade_api::RunFile>, DataError>;
     /// `GET /api/sims/{id}/results`, kernels without their `stats`.

@@ -31,8 +31,8 @@ pub struct Job {
     pub verify_dedup: usize,
     /// Where Cascade's engine keeps results; `None` to keep and look up none.
     pub cache_dir: Option<PathBuf>,
-    /// How kernels that were not traced get their times.
-    pub propagate: Propagate,
+    /// How kernels that were not traced get their times; as the trace's `metadata.json` says where none.
+    pub propagate: Option<Propagate>,
     /// Stop the engine when it prints nothing for this long.
     pub silence: Option<Duration>,
 }

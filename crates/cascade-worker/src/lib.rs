@@ -21,4 +21,5 @@ mod timing;
 mod work;
 
 pub use job::{EngineChoice, Job, Replay};
+pub use timing::Seen;
 pub use work::{Outcome, run};

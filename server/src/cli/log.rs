@@ -2,6 +2,8 @@
 
 mod source;
 
+pub(super) use source::open;
+
 use std::path::{Path, PathBuf};
 
 use cascade_accelsim::log::{

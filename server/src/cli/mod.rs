@@ -16,6 +16,7 @@ mod results;
 mod reuse;
 mod runs;
 mod simulate;
+mod steps;
 mod table;
 mod trace;
 mod upload;
@@ -64,6 +65,10 @@ enum Command {
     Worker(worker::Args),
     /// Simulate a trace here and now, without a server
     SimulateTrace(simulate::Args),
+    /// Put simulated kernel times into a measured timeline: steps, requests, errors
+    Simulate(steps::SimulateArgs),
+    /// Compare a simulated timeline with the measured one
+    Compare(steps::CompareArgs),
     /// Read an Accel-Sim log
     #[command(subcommand)]
     Log(log::Command),
@@ -95,6 +100,8 @@ pub(crate) fn main() -> ExitCode {
         Command::Serve { settings, .. } => print_config(*settings, &mut out),
         Command::Worker(args) => worker::run(args),
         Command::SimulateTrace(args) => simulate::run(args, &mut out),
+        Command::Simulate(args) => steps::simulate(args, &mut out),
+        Command::Compare(args) => steps::compare(args, &mut out),
         Command::Log(command) => log::run(command, &mut out),
         Command::Upload(args) => upload::run(args, &mut out),
         Command::Runs(command) => runs::run(command, &mut out),

@@ -1,6 +1,6 @@
 //! `cascade runs`: list, show, watch, create and cancel.
 
-use cascade_api::{RunCreate, RunDetail, RunEntry, RunState, SimSummary};
+use cascade_api::{RunCreate, RunDetail, RunEntry, RunState, SimStepDigest, SimSummary};
 
 use super::fail::Fail;
 use super::numbers::{four_digits, grouped_f64, shortened};
@@ -26,6 +26,13 @@ pub(crate) enum Command {
     },
     /// A run's kernels on every GPU, beside the real times where the trace has them
     Kernels {
+        /// The run's id
+        run: String,
+        #[command(flatten)]
+        remote: Remote,
+    },
+    /// What whole steps and requests take, for each sim that built a timeline
+    Steps {
         /// The run's id
         run: String,
         #[command(flatten)]
@@ -80,6 +87,7 @@ pub(crate) fn run(command: Command, out: &mut Out) -> Result {
                 show(&run, out)
             }
             Command::Kernels { run, remote } => kernels::show(&run, &remote, out).await,
+            Command::Steps { run, remote } => steps(&remote.client()?.step_digests(&run).await?, out),
             Command::Watch { run, remote } => watch::follow(&remote.client()?, &run, out).await,
             Command::Create {
                 trace,
@@ -104,6 +112,32 @@ pub(crate) fn run(command: Command, out: &mut Out) -> Result {
             }
         }
     })
+}
+
+fn steps(digests: &[SimStepDigest], out: &mut Out) -> Result {
+    if out.is_json() {
+        return out.json(digests);
+    }
+    if digests.is_empty() {
+        return out.line(
+            "No sim has sent step timing: it comes when a sim has succeeded on a trace with corrected_timeline.json \
+             and kernel_mapping.json.",
+        );
+    }
+    for (i, sim) in digests.iter().enumerate() {
+        if i > 0 {
+            out.line("")?;
+        }
+        out.line(format_args!(
+            "{} #{} · {} · engine {}",
+            sim.gpu_config, sim.replica, sim.sim_id, sim.engine
+        ))?;
+        match (&sim.digest, &sim.problem) {
+            (Some(digest), _) => super::steps::digest(digest, out)?,
+            (None, problem) => out.line(problem.as_deref().unwrap_or("no digest"))?,
+        }
+    }
+    Ok(())
 }
 
 async fn list(remote: &Remote, out: &mut Out) -> Result {

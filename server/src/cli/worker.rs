@@ -30,6 +30,9 @@ pub(crate) struct Args {
     jobs: Option<std::num::NonZeroUsize>,
     #[command(flatten)]
     reuse: ReuseArgs,
+    /// Times for launches that were not traced: off, identical, interp [default: as metadata.json says, else off]
+    #[arg(long, env = "CASCADE_PROPAGATE", value_name = "HOW")]
+    propagate: Option<cascade_steps::Propagate>,
     /// Stop a simulator that prints nothing for this many seconds
     #[arg(long, env = "CASCADE_SILENCE_S", value_name = "S", value_parser = seconds)]
     silence: Option<f64>,
@@ -112,6 +115,7 @@ pub(crate) fn run(args: Args) -> Result {
         dedup: args.reuse.dedup.into(),
         verify_dedup: args.reuse.verify_dedup,
         cache_dir: args.reuse.cache.given(),
+        propagate: args.propagate,
         silence: args.silence.map(Duration::from_secs_f64),
     };
     match block_on(async { Ok(cascade_worker::run(job, client).await?) })? {

@@ -84,6 +84,9 @@ pub struct ServeArgs {
     /// Name of the workspace, shown in the pages
     #[arg(long, env = "CASCADE_WORKSPACE")]
     pub workspace: Option<Maybe<String>>,
+    /// Measured time of an empty kernel, in ns, for some GPUs, such as SM90_H100=900,SM80_A100=1100
+    #[arg(long, env = "CASCADE_T0_NS")]
+    pub t0_ns: Option<Maybe<T0Table>>,
     /// Whether to show the bundled samples [default: true]
     #[arg(long, env = "CASCADE_SAMPLES")]
     pub samples: Option<Maybe<Switch>>,
@@ -252,6 +255,7 @@ impl ServeArgs {
             postprocess_cmd: command("CASCADE_POSTPROCESS_CMD", self.postprocess_cmd)?,
             heartbeat_timeout: seconds("CASCADE_HEARTBEAT_TIMEOUT_S", self.heartbeat_timeout_s, 60.0)?,
             workspace: maybe(self.workspace),
+            t0_ns: or(self.t0_ns, T0Table::default()),
             samples: on(self.samples, true),
             public_url: url("CASCADE_PUBLIC_URL", self.public_url)?,
             open_metrics: on(self.open_metrics, false),

@@ -14,7 +14,7 @@ use std::time::Duration;
 use cascade_api::Engine;
 
 pub use args::ServeArgs;
-pub use value::{EngineChoice, LogFormat, Maybe, Secret, SimBackend, Switch};
+pub use value::{EngineChoice, LogFormat, Maybe, Secret, SimBackend, Switch, T0Table};
 
 /// Bucket that profilers upload to.
 pub const DEFAULT_BUCKET: &str = "cascade";
@@ -105,6 +105,8 @@ pub struct Settings {
     pub heartbeat_timeout: Duration,
     /// The workspace's name.
     pub workspace: Option<String>,
+    /// Measured times of an empty kernel, by GPU, for corrected step times beside the raw ones.
+    pub t0_ns: T0Table,
     /// Whether bundled samples are shown.
     pub samples: bool,
     /// The app as sims reach it, if it is not derived from the port.

@@ -8,7 +8,7 @@ use super::Settings;
 
 impl Settings {
     /// Every setting as its variable's name without `CASCADE_` and its value: secrets masked, unset values empty.
-    fn shown(&self) -> [(&'static str, String); 28] {
+    fn shown(&self) -> [(&'static str, String); 29] {
         let text = |value: &Option<String>| value.clone().unwrap_or_default();
         let path = |value: &Option<PathBuf>| {
             value
@@ -43,6 +43,7 @@ impl Settings {
                 self.heartbeat_timeout.as_secs_f64().to_string(),
             ),
             ("WORKSPACE", text(&self.workspace)),
+            ("T0_NS", self.t0_ns.to_string()),
             ("SAMPLES", self.samples.to_string()),
             ("PUBLIC_URL", text(&self.public_url)),
             ("OPEN_METRICS", self.open_metrics.to_string()),

@@ -1,5 +1,6 @@
 //! Types of single settings.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -45,6 +46,42 @@ impl FromStr for Secret {
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("***")
+    }
+}
+
+/// Measured times of an empty kernel, in ns, by GPU config: `SM90_H100=900,SM80_A100=1100`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct T0Table(BTreeMap<String, f64>);
+
+impl T0Table {
+    /// The time for a GPU.
+    pub fn get(&self, gpu: &str) -> Option<f64> {
+        self.0.get(gpu).copied()
+    }
+}
+
+impl FromStr for T0Table {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let entry = |entry: &str| {
+            let wrong = || format!("{entry:?} must look like SM90_H100=900, with a time of 0 to 1e6 ns");
+            let (gpu, ns) = entry.split_once('=').ok_or_else(wrong)?;
+            let ns: f64 = ns.trim().parse().map_err(|_not_a_number| wrong())?;
+            match (gpu.trim(), ns) {
+                ("", _) => Err(wrong()),
+                (gpu, ns) if (0.0..=1e6).contains(&ns) => Ok((gpu.to_owned(), ns)),
+                _ => Err(wrong()),
+            }
+        };
+        text.split(',').map(entry).collect::<Result<_, _>>().map(Self)
+    }
+}
+
+impl fmt::Display for T0Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let entries: Vec<String> = self.0.iter().map(|(gpu, ns)| format!("{gpu}={ns}")).collect();
+        f.write_str(&entries.join(","))
     }
 }
 

@@ -8,7 +8,8 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use cascade_api::limits::MAX_JSON_BYTES;
 use cascade_api::{
-    Comparison, KernelStat, RunCreate, RunDetail, RunFile, RunId, RunResults, RunSummary, SimStepDigest, SimStepTimeline,
+    Comparison, KernelStat, RunCreate, RunDetail, RunFile, RunId, RunResults, RunSummary, SimStepDigest,
+    SimStepTimeline,
 };
 
 use super::answer::attachment;

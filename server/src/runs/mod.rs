@@ -3,6 +3,7 @@
 
 mod change;
 mod create;
+mod digests;
 mod download;
 mod files;
 mod heartbeat;

@@ -3,8 +3,8 @@
 use app::data::{Backend, DataError};
 use async_trait::async_trait;
 use cascade_api::{
-    Comparison, GpuConfig, Health, KernelStat, RunDetail, RunFile, RunId, RunSummary, SimId, SimStepDigest, SimSummary,
-    TraceDetail, TraceId, TraceSummary,
+    Comparison, GpuConfig, Health, KernelStat, RunDetail, RunFile, RunId, RunSummary, SimId, SimStepDigest,
+    SimSummary, TraceDetail, TraceId, TraceSummary,
 };
 
 use super::Service;

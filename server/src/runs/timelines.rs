@@ -129,7 +129,8 @@ mod tests {
 
     #[test]
     fn what_is_whole_is_kept_to_the_byte() {
-        let body = r#" {"x": 1, "compare": {"a": 1.50}, "simulated": {"summary": {}, "steps": [{"k": 1e3}]}}"#;
+        let body =
+            r#" {"x": 1, "compare": {"a": 1.50}, "simulated": {"summary": {}, "steps": [{"k": 1e3}]}}"#;
         let stored = r#"{"simulated":{"summary": {}, "steps": [{"k": 1e3}]},"compare":{"a": 1.50}}"#;
         assert_eq!(staged(body).unwrap(), stored);
         for compare in ["", r#", "compare": null"#] {
@@ -150,7 +151,10 @@ mod tests {
             "nonsense",
         ] {
             let refused = staged(body).unwrap_err();
-            assert!(matches!(refused, Error::Invalid(errors) if !errors.is_empty()), "{body}");
+            assert!(
+                matches!(refused, Error::Invalid(errors) if !errors.is_empty()),
+                "{body}"
+            );
         }
     }
 }

@@ -7,18 +7,23 @@ mod seen;
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
+use cascade_steps::from_kernels::Source;
 use cascade_steps::mapping::{MAPPING, MAX_MAPPING_BYTES};
 use cascade_steps::timeline::{CORRECTED, MAX_TIMELINE_BYTES};
 use cascade_steps::{
     Propagate, StepComparison, Timeline, compare_steps, from_kernels, parse_mapping, propagate, simulate,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::job::Job;
 use crate::pump::Pump;
 use crate::simulate::find_gpu;
 use crate::stop::Stop;
-pub(crate) use seen::Seen;
+pub use seen::Seen;
+
+/// Cycles that the simulator adds to every kernel, beside the other facts of a simulation.
+const LAUNCH_LATENCY: &str = "launch_latency_cycles";
 
 /// The two files that a trace needs for step timing.
 #[derive(Clone, Debug)]
@@ -35,7 +40,10 @@ impl Files {
             (Some(timeline), Some(mapping)) => Ok(Self { timeline, mapping }),
             (timeline, mapping) => {
                 let missing = [(timeline, CORRECTED), (mapping, MAPPING)].into_iter();
-                Err(missing.filter(|(path, _)| path.is_none()).map(|(_, name)| name).collect())
+                Err(missing
+                    .filter(|(path, _)| path.is_none())
+                    .map(|(_, name)| name)
+                    .collect())
             }
         }
     }
@@ -89,15 +97,22 @@ fn build(job: &Job, files: &Files, seen: &Seen) -> Result<(Bytes, String), Strin
     };
     let real = Timeline::parse(CORRECTED, &read(&files.timeline, MAX_TIMELINE_BYTES)?);
     let real = real.map_err(|error| error.to_string())?;
-    let mapping = parse_mapping(&read(&files.mapping, MAX_MAPPING_BYTES)?).map_err(|error| error.to_string())?;
-    let mut durations = from_kernels(&mapping, &seen.kernels, clock).map_err(|error| error.to_string())?;
-    durations.engine = Some(job.engine().to_string());
-    durations.gpu_config = Some(job.gpu.clone());
-    durations.launch_latency_cycles = seen.launch_latency_cycles();
-    if job.propagate != Propagate::Off {
-        durations = propagate(&real, &durations, job.propagate).map_err(|error| error.to_string())?;
+    let mapping =
+        parse_mapping(&read(&files.mapping, MAX_MAPPING_BYTES)?).map_err(|error| error.to_string())?;
+    let source = Source {
+        engine: job.engine().to_string(),
+        gpu_config: job.gpu.clone(),
+        core_clock_mhz: clock,
+    };
+    let traced = from_kernels(&mapping, seen.kernels(), source).map_err(|error| error.to_string())?;
+    let durations = propagate(&real, &traced, wanted(job)?);
+    let mut simulated = simulate(&real, &durations).map_err(|error| error.to_string())?;
+    if let (Some(Value::Object(simulation)), Some(cycles)) = (
+        simulated.summary.get_mut("simulation"),
+        seen.launch_latency_cycles(),
+    ) {
+        simulation.insert(LAUNCH_LATENCY.to_owned(), cycles.into());
     }
-    let simulated = simulate(&real, &durations).map_err(|error| error.to_string())?;
     let compare = compare_steps(&real, &simulated).map_err(|error| error.to_string())?;
     let said = format!(
         "step timing: {} of {} kernels of the timeline have simulated times",
@@ -110,6 +125,28 @@ fn build(job: &Job, files: &Files, seen: &Seen) -> Result<(Bytes, String), Strin
     };
     let json = serde_json::to_vec(&upload).map_err(|error| error.to_string())?;
     Ok((json.into(), said))
+}
+
+/// What the job asks for, else the trace's metadata, else nothing: only launches that the mapping names.
+fn wanted(job: &Job) -> Result<Propagate, String> {
+    #[derive(Default, Deserialize)]
+    struct Metadata {
+        propagate: Option<String>,
+    }
+    if let Some(propagate) = job.propagate {
+        return Ok(propagate);
+    }
+    let path = job.trace_dir.join("metadata.json");
+    // Ingest has read the file before; what it cannot say, it does not say.
+    let metadata = std::fs::read(path)
+        .ok()
+        .and_then(|json| serde_json::from_slice(&json).ok());
+    match metadata.and_then(|metadata: Metadata| metadata.propagate) {
+        Some(text) => text
+            .parse()
+            .map_err(|error| format!("metadata.json: propagate: {error}")),
+        None => Ok(Propagate::Off),
+    }
 }
 
 /// A whole file of at most `limit` bytes.

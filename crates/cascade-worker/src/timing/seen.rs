@@ -1,65 +1,84 @@
 //! What step timing needs of a log: each kernel's cycles, and two of the simulator's options.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
-
 use cascade_accelsim::log::LogEvent;
-use cascade_steps::SimKernel;
+use cascade_api::{Engine, KernelStat};
+use indexmap::IndexMap;
 
 /// Kernels as they finished, and options as they were in force.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
-    pub(crate) kernels: Vec<SimKernel>,
-    names: BTreeSet<Arc<str>>,
+pub struct Seen {
+    kernels: Vec<KernelStat>,
+    simulator: Option<String>,
     clock_domains: Option<String>,
     launch_latency: Option<String>,
 }
 
 impl Seen {
     /// Takes one event of the log.
-    pub(crate) fn take(&mut self, event: LogEvent) {
+    pub fn take(&mut self, event: LogEvent) {
         match event {
+            LogEvent::Banner(banner) => {
+                self.simulator.get_or_insert(banner.name);
+            }
             LogEvent::Options { mut options } => {
                 self.clock_domains = options.swap_remove("-gpgpu_clock_domains");
                 self.launch_latency = options.swap_remove("-gpgpu_kernel_launch_latency");
             }
             LogEvent::Kernel(block) => {
                 // Where kernels overlap, a block's cycles are those of several.
-                let cycles = block.gpu_sim_cycle.filter(|_| !block.overlaps() && block.complete);
+                let cycles = block
+                    .gpu_sim_cycle
+                    .filter(|_| !block.overlaps() && block.complete);
                 for (uid, name) in block.uids.iter().zip(&block.names) {
-                    let name = self.interned(name);
-                    self.kernels.push(SimKernel {
-                        uid: *uid,
-                        name,
-                        cycles,
-                    });
+                    self.kernels.push(kernel(*uid, name, cycles));
                 }
             }
             _ => {}
         }
     }
 
+    /// The finished kernels, with uid, name and cycles.
+    pub fn kernels(&self) -> &[KernelStat] {
+        &self.kernels
+    }
+
+    /// The engine that wrote the log, by the name it gives itself; none where it gives none.
+    pub fn engine(&self) -> Option<Engine> {
+        let cascade = self.simulator.as_deref()?.contains("Cascade");
+        Some(if cascade {
+            Engine::Cascade
+        } else {
+            Engine::AccelSim
+        })
+    }
+
     /// The first of `-gpgpu_clock_domains`, in MHz.
-    pub(crate) fn core_clock_mhz(&self) -> Option<f64> {
+    pub fn core_clock_mhz(&self) -> Option<f64> {
         let first = self.clock_domains.as_deref()?.split(':').next()?;
-        first.trim().parse().ok().filter(|mhz: &f64| mhz.is_finite() && *mhz > 0.0)
+        first
+            .trim()
+            .parse()
+            .ok()
+            .filter(|mhz: &f64| mhz.is_finite() && *mhz > 0.0)
     }
 
     /// `-gpgpu_kernel_launch_latency`: cycles that the simulator adds to every kernel.
-    pub(crate) fn launch_latency_cycles(&self) -> Option<u64> {
+    pub fn launch_latency_cycles(&self) -> Option<u64> {
         self.launch_latency.as_deref()?.trim().parse().ok()
     }
+}
 
-    /// One copy of each name, however many launches it has.
-    fn interned(&mut self, name: &str) -> Arc<str> {
-        match self.names.get(name) {
-            Some(known) => known.clone(),
-            None => {
-                let name: Arc<str> = name.into();
-                self.names.insert(name.clone());
-                name
-            }
-        }
+fn kernel(uid: u64, name: &str, cycles: Option<u64>) -> KernelStat {
+    KernelStat {
+        sim_id: String::new().into(),
+        kernel_index: 0,
+        kernel_name: name.to_owned(),
+        kernel_launch_uid: Some(uid),
+        gpu_sim_cycle: cycles,
+        gpu_sim_insn: None,
+        gpu_ipc: None,
+        sim_time_ns: None,
+        stats: IndexMap::default(),
     }
 }
 
@@ -83,8 +102,19 @@ mod tests {
         let mut parser = Parser::new();
         parser.push(text.as_bytes(), &mut |event| seen.take(event));
         parser.finish(&mut |event| seen.take(event));
-        let kernels: Vec<_> = seen.kernels.iter().map(|k| (k.uid, &*k.name, k.cycles)).collect();
-        assert_eq!(kernels, [(1, "a", Some(6174)), (2, "a", None), (3, "b", None)]);
+        let kernels: Vec<_> = seen
+            .kernels
+            .iter()
+            .map(|k| (k.kernel_launch_uid, &*k.kernel_name, k.gpu_sim_cycle))
+            .collect();
+        assert_eq!(
+            kernels,
+            [
+                (Some(1), "a", Some(6174)),
+                (Some(2), "a", None),
+                (Some(3), "b", None)
+            ]
+        );
         assert_eq!(seen.core_clock_mhz(), Some(1980.0));
         assert_eq!(seen.launch_latency_cycles(), Some(3000));
     }

@@ -33,6 +33,7 @@ pub(crate) enum Call {
     Beat(Heartbeat),
     Chunk(u64),
     File(String),
+    Steps(serde_json::Value),
 }
 
 #[derive(Default)]
@@ -63,6 +64,7 @@ impl App {
             .route("/api/sims/{sim}/heartbeat", post(heartbeat))
             .route("/api/sims/{sim}/logs", post(logs))
             .route("/api/sims/{sim}/files/{name}", put(file))
+            .route("/api/sims/{sim}/step-timeline", post(steps))
             .layer(from_fn_with_state((kept.clone(), faults), fail))
             .layer(DefaultBodyLimit::max(128 << 20))
             .with_state(kept.clone());
@@ -93,6 +95,15 @@ impl App {
             _ => None,
         };
         self.kept.lock().unwrap().calls.iter().filter_map(files).collect()
+    }
+
+    /// The step timelines that were sent.
+    pub(crate) fn steps(&self) -> Vec<serde_json::Value> {
+        let steps = |call: &Call| match call {
+            Call::Steps(body) => Some(body.clone()),
+            _ => None,
+        };
+        self.kept.lock().unwrap().calls.iter().filter_map(steps).collect()
     }
 
     pub(crate) fn last_beat(&self) -> Heartbeat {
@@ -144,6 +155,11 @@ async fn logs(State(kept): State<Shared>, Json(chunk): Json<LogChunk>) -> Status
     let mut kept = kept.lock().unwrap();
     kept.calls.push(Call::Chunk(chunk.seq));
     kept.chunks.entry(chunk.seq).or_insert(chunk.lines);
+    StatusCode::NO_CONTENT
+}
+
+async fn steps(State(kept): State<Shared>, Json(body): Json<serde_json::Value>) -> StatusCode {
+    kept.lock().unwrap().calls.push(Call::Steps(body));
     StatusCode::NO_CONTENT
 }
 

@@ -5,6 +5,7 @@
 mod app;
 mod child;
 mod embedded;
+mod timing;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -60,6 +61,7 @@ impl Bench {
             dedup: cascade_worker::simulate::Dedup::Content,
             verify_dedup: 0,
             cache_dir: None,
+            propagate: None,
             silence: None,
         }
     }

@@ -22,7 +22,7 @@ const PACKED: [(&[u8], &str, &str); 4] = [
 ];
 
 /// The text of the log at `file`; `-` is standard input.
-pub(super) fn open(file: &Path) -> Result<Box<dyn Read>> {
+pub(crate) fn open(file: &Path) -> Result<Box<dyn Read>> {
     let source: Box<dyn Read> = if file.as_os_str() == "-" {
         Box::new(io::stdin().lock())
     } else {

@@ -69,7 +69,10 @@ fn requests(compared: &StepComparison, out: &mut Out) -> Result {
 }
 
 fn steps(compared: &StepComparison, out: &mut Out) -> Result {
-    out.line(format_args!("\n{}, absolute errors:", counted(compared.steps.len() as u64, "step")))?;
+    out.line(format_args!(
+        "\n{}, absolute errors:",
+        counted(compared.steps.len() as u64, "step")
+    ))?;
     let mut table = Table::default()
         .text("")
         .number("mean")
@@ -91,7 +94,8 @@ fn steps(compared: &StepComparison, out: &mut Out) -> Result {
             ns(s.p95_abs_error),
             pct(s.mean_abs_error_pct),
             pct(s.p95_abs_error_pct),
-            s.mean_error_pct.map_or_else(|| "-".to_owned(), |v| format!("{v:+.3}")),
+            s.mean_error_pct
+                .map_or_else(|| "-".to_owned(), |v| format!("{v:+.3}")),
         ]);
     }
     out.table(&table)

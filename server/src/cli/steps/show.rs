@@ -30,7 +30,17 @@ pub(crate) fn digest(digest: &StepDigest, out: &mut Out) -> Result {
 
 fn requests(digest: &StepDigest, out: &mut Out) -> Result {
     let mut table = Table::default().text("request");
-    for name in ["TTFT real", "sim", "error", "ITL real", "sim", "error", "E2E real", "sim", "error"] {
+    for name in [
+        "TTFT real",
+        "sim",
+        "error",
+        "ITL real",
+        "sim",
+        "error",
+        "E2E real",
+        "sim",
+        "error",
+    ] {
         table = table.number(name);
     }
     let mean = std::iter::once(("mean".to_owned(), &digest.mean));
@@ -46,7 +56,16 @@ fn requests(digest: &StepDigest, out: &mut Out) -> Result {
 
 fn kinds(digest: &StepDigest, out: &mut Out) -> Result {
     let mut table = Table::default().text("step").number("steps");
-    for name in ["wall real", "sim", "error", "GPU busy real", "sim", "error", "host kept", "gap kept"] {
+    for name in [
+        "wall real",
+        "sim",
+        "error",
+        "GPU busy real",
+        "sim",
+        "error",
+        "host kept",
+        "gap kept",
+    ] {
         table = table.number(name);
     }
     for kind in &digest.kinds {
@@ -95,7 +114,9 @@ fn corrections(digest: &StepDigest, out: &mut Out) -> Result {
         table.row([
             correction.label.clone(),
             correction.sample.clone(),
-            correction.group_error_pct.map_or_else(|| "-".to_owned(), |pct| format!("{pct:.1}")),
+            correction
+                .group_error_pct
+                .map_or_else(|| "-".to_owned(), |pct| format!("{pct:.1}")),
             ns(correction.gpu_busy_ns.simulated),
             ms(correction.e2e_ms.simulated),
             correction.worse.join(", "),
@@ -148,12 +169,15 @@ pub(super) fn error(pair: &RealSim, show: fn(Option<f64>) -> String) -> String {
         None => "-".to_owned(),
         Some(error) => {
             let sign = if error >= 0.0 { "+" } else { "-" };
-            let pct = pair.error_pct.map_or_else(String::new, |pct| format!(" ({pct:+.2} %)"));
+            let pct = pair
+                .error_pct
+                .map_or_else(String::new, |pct| format!(" ({pct:+.2} %)"));
             format!("{sign}{}{pct}", show(Some(error.abs())))
         }
     }
 }
 
 fn percent(pair: &RealSim) -> String {
-    pair.error_pct.map_or_else(|| "-".to_owned(), |pct| format!("{pct:+.2} %"))
+    pair.error_pct
+        .map_or_else(|| "-".to_owned(), |pct| format!("{pct:+.2} %"))
 }

@@ -104,11 +104,16 @@ fn launches(pass: &[SynthKernel]) -> (Vec<Kernel>, i64) {
 fn request(ends: &[i64]) -> Option<Request> {
     let (first, last) = (*ends.first()?, *ends.last()?);
     let ms = |ns: i64| ns as f64 / 1e6;
-    let between: Vec<i64> = ends.windows(2).filter_map(|w| Some(w.last()? - w.first()?)).collect();
+    let between: Vec<i64> = ends
+        .windows(2)
+        .filter_map(|w| Some(w.last()? - w.first()?))
+        .collect();
     let mean = (last - first) as f64 / 1e6 / between.len() as f64;
     let mut sorted = between.clone();
     sorted.sort_unstable();
-    let middle = sorted.get(sorted.len() / 2).zip(sorted.get(sorted.len().saturating_sub(1) / 2));
+    let middle = sorted
+        .get(sorted.len() / 2)
+        .zip(sorted.get(sorted.len().saturating_sub(1) / 2));
     Some(Request {
         queued_ms: Some(0.0),
         ttft_ms: Some(ms(first - ARRIVAL_NS)),
