@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::{
     ConfigError, DEFAULT_BUCKET, DEFAULT_PREFIX, EngineChoice, LogFormat, Maybe, Secret, Settings,
-    SimBackend, Switch,
+    SimBackend, Switch, T0Table,
 };
 
 /// What `cascade serve` was asked for.

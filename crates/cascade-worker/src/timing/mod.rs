@@ -7,11 +7,11 @@ mod seen;
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
-use cascade_steps::from_kernels::Source;
 use cascade_steps::mapping::{MAPPING, MAX_MAPPING_BYTES};
 use cascade_steps::timeline::{CORRECTED, MAX_TIMELINE_BYTES};
 use cascade_steps::{
-    Propagate, StepComparison, Timeline, compare_steps, from_kernels, parse_mapping, propagate, simulate,
+    Propagate, Source, StepComparison, Timeline, compare_steps, from_kernels, parse_mapping, propagate,
+    simulate,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

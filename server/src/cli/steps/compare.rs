@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use cascade_api::RealSim;
 use cascade_steps::{StepComparison, compare_steps};
 
 use super::show::{error, ms};
