@@ -67,6 +67,9 @@ impl Chain {
             } else {
                 (index, used + len)
             };
+            if len == 0 {
+                continue;
+            }
             left -= len;
             let piece = Segment {
                 id: run.id,

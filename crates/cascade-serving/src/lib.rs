@@ -1,8 +1,10 @@
 //! The request layer: what users of an inference server would see, from the time that each step takes.
 //!
 //! [`scheduler`] decides what runs in each step, as vLLM 0.33.0 does it, and [`conform`] holds it against step
-//! traces of the real one. [`profile`] and [`roofline`] say how long a step takes, from a simulated step timeline
-//! and the facts of the model and the GPU; [`predict`] is one request alone.
+//! traces of the real one. [`sim`] lets time pass: a [`workload`] sends requests, a [`step_time`] model says how
+//! long each step takes, and [`metrics`] sums up what came out, by the names of `vllm bench serve`. [`profile`]
+//! and [`roofline`] are such a model, from a simulated step timeline and the facts of the model and the GPU;
+//! [`predict`] is one request alone.
 //!
 //! Everything here is pure: the same input gives the same bytes, natively and in WASM.
 
@@ -12,8 +14,16 @@ pub mod content;
 pub mod datasheet;
 pub mod facts;
 pub mod kv;
+pub mod metrics;
 pub mod predict;
 pub mod profile;
+pub mod random;
 pub mod request;
 pub mod roofline;
 pub mod scheduler;
+pub mod sim;
+pub mod step_time;
+pub mod workload;
+
+#[cfg(test)]
+mod testing;

@@ -1,0 +1,117 @@
+//! How fast the request layer simulates: loads of the public comparison, Llama-3.1-8B-like on an H100.
+//!
+//! `cargo run --release -p cascade-serving --example serving_speed [FOLDER OF WORKLOADS]`
+//!
+//! The step time is linear and stands for a hardware model of about the same cost per step.
+
+#![expect(clippy::print_stdout, reason = "the example's output")]
+#![expect(clippy::expect_used, reason = "an example stops at the first surprise")]
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+use std::time::Instant;
+
+use cascade_serving::metrics::{Collector, MetricsOptions};
+use cascade_serving::scheduler::SchedulerConfig;
+use cascade_serving::sim::{DEFAULT_MAX_STEPS, simulate};
+use cascade_serving::step_time::{Affine, Provenance};
+use cascade_serving::workload::{
+    Arrivals, Length, Lengths, Load, Source, TraceOptions, Workload, read_trace,
+};
+
+/// 16.06 GB of weights at 3.35 TB/s, 131,072 bytes of KV per token, 16 GFLOP per token at 70 % of 989 TFLOP/s.
+const H100_LLAMA_8B: Affine = Affine {
+    step_ns: 4_800_000.0,
+    query_token_ns: 23_000.0,
+    context_token_ns: 39.0,
+    seq_ns: 0.0,
+    host_ns: 0,
+    provenance: Provenance::Given,
+};
+
+fn config(caching: bool) -> SchedulerConfig {
+    SchedulerConfig {
+        num_gpu_blocks: 27_000,
+        max_num_seqs: 256,
+        max_num_batched_tokens: 8192,
+        enable_prefix_caching: caching,
+        ..SchedulerConfig::default()
+    }
+}
+
+fn open(requests: u64, arrivals: Arrivals) -> Workload {
+    let fixed = |tokens| Length::Fixed { tokens };
+    let lengths = Lengths {
+        prompt: fixed(512),
+        output: fixed(128),
+    };
+    Workload {
+        seed: 42,
+        load: Load::Open {
+            requests,
+            arrivals,
+            lengths,
+            prefix: None,
+        },
+    }
+}
+
+/// Simulates five times (once if it takes over a second) and prints the median.
+fn measure(name: &str, caching: bool, source: impl Fn() -> Box<dyn Source>) {
+    let mut seconds = Vec::new();
+    let mut line = String::new();
+    while seconds.len() < 5 && seconds.iter().sum::<f64>() < 3.0 {
+        let start = Instant::now();
+        let mut collector = Collector::new(MetricsOptions::default());
+        let mut source = source();
+        let config = config(caching);
+        simulate(
+            &config,
+            &H100_LLAMA_8B,
+            source.as_mut(),
+            &mut collector,
+            DEFAULT_MAX_STEPS,
+        )
+        .expect("ends");
+        let report = collector.report();
+        seconds.push(start.elapsed().as_secs_f64());
+        line = format!(
+            "{:>8} requests {:>9} steps  makespan {:>8.1} s  TTFT {:>9.1} ms  ITL {:>6.2} ms  {:>6.0} tok/s  {} preemptions",
+            report.completed,
+            report.steps,
+            report.duration,
+            report.ttft.mean,
+            report.itl.mean,
+            report.output_throughput,
+            report.preemptions,
+        );
+        line += &format!("  hits {:.1} %", 100.0 * report.prefix_hit_rate);
+    }
+    seconds.sort_by(f64::total_cmp);
+    let median = seconds[seconds.len() / 2];
+    println!("{name:<8} {:>9.2} ms  {line}", median * 1e3);
+}
+
+fn main() {
+    let made =
+        |requests, arrivals: Arrivals| move || open(requests, arrivals.clone()).source().expect("valid");
+    let poisson = Arrivals::Poisson { rate: 10.0 };
+    measure("W1", false, made(1000, poisson.clone()));
+    measure("W2", false, made(1000, Arrivals::AtOnce));
+    measure("W1x100", false, made(100_000, poisson));
+    measure("W2x20", false, made(20_000, Arrivals::AtOnce));
+    let Some(folder) = std::env::args().nth(1) else {
+        return;
+    };
+    for (name, file, caching) in [
+        ("AZ", "AzureLLMInferenceTrace_conv.csv", false),
+        ("MC2000", "mooncake_conversation_2000.jsonl", true),
+    ] {
+        let path = Path::new(&folder).join(file);
+        measure(name, caching, || {
+            let input = BufReader::new(File::open(&path).expect("the folder has the trace"));
+            Box::new(read_trace(file, input, TraceOptions::default()).expect("a trace"))
+        });
+    }
+}
