@@ -4,7 +4,7 @@
 //! traces of the real one. [`sim`] lets time pass: a [`workload`] sends requests, a [`step_time`] model says how
 //! long each step takes, and [`metrics`] sums up what came out, by the names of `vllm bench serve`. [`profile`]
 //! and [`roofline`] are such a model, from a simulated step timeline and the facts of the model and the GPU;
-//! [`predict`] is one request alone.
+//! [`predict`] is one request alone. A [`scenario`] is all of it as data, and [`search`] runs many of them.
 //!
 //! Everything here is pure: the same input gives the same bytes, natively and in WASM.
 
@@ -20,7 +20,9 @@ pub mod profile;
 pub mod random;
 pub mod request;
 pub mod roofline;
+pub mod scenario;
 pub mod scheduler;
+pub mod search;
 pub mod sim;
 pub mod step_time;
 pub mod workload;

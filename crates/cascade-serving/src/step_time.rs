@@ -1,5 +1,7 @@
 //! How long a step takes: the seam between the scheduler and a model of the hardware.
 
+mod profiled;
+
 use serde::{Deserialize, Serialize};
 
 use crate::batch::Batch;
@@ -38,8 +40,9 @@ pub struct StepCost {
     /// Time that the host needs beside it: before it in synchronous scheduling, during the step before it in
     /// asynchronous scheduling.
     pub host_ns: u64,
-    /// Time between the end of the step and the start of the next.
-    pub gap_ns: u64,
+    /// Time between the end of the step before it and its start, if the engine had work all the while. Negative
+    /// where a profile's steps overlap.
+    pub gap_ns: i64,
     /// Where `gpu_ns` comes from.
     pub gpu: Provenance,
     /// Where `host_ns` and `gap_ns` come from.

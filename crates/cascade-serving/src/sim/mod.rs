@@ -80,6 +80,7 @@ pub fn simulate(
         ends,
         now: 0,
         gpu_free: 0,
+        latest_start: 0,
         totals,
     };
     while engine.turn()? {
@@ -104,6 +105,7 @@ struct Engine<'a, T, S> {
     now: u64,
     /// When the GPU can start the next step.
     gpu_free: u64,
+    latest_start: u64,
     totals: Totals,
 }
 
@@ -163,19 +165,24 @@ impl<T: StepTime, S: Sink> Engine<'_, T, S> {
         let batch = *plan.batch();
         let (admitted, preempted) = (plan.admitted().len() as u32, plan.preempted().len() as u32);
         let cost = self.time.cost(&batch);
-        if idle {
-            self.now += self.envelope.before_ns;
-        }
+        let lead = if idle {
+            self.envelope.before_ns as i64
+        } else {
+            cost.gap_ns
+        };
         let (start, gpu_start) = if self.depth > 1 {
-            let start = self.gpu_free.max(self.now + cost.host_ns);
-            self.now += cost.host_ns;
+            // All that the host does, it does while the GPU works on the step before.
+            let host = cost.host_ns.saturating_add_signed(lead);
+            let start = self.gpu_free.max(self.now + host);
+            self.now += host;
             (start, start)
         } else {
-            let start = self.now.max(self.gpu_free);
+            let start = self.now.saturating_add_signed(lead).max(self.latest_start);
             (start, start + cost.host_ns)
         };
+        self.latest_start = start;
         let end = gpu_start + cost.gpu_ns;
-        self.gpu_free = end + cost.gap_ns;
+        self.gpu_free = end;
         self.ends.push_back(end);
         self.scheduler.start_admitted(start);
         self.sink.step(&StepRecord {
@@ -203,7 +210,7 @@ impl<T: StepTime, S: Sink> Engine<'_, T, S> {
                 envelope: self.envelope,
             };
             self.scheduler.complete(end, &mut out);
-            self.now = self.now.max(if self.depth > 1 { end } else { self.gpu_free });
+            self.now = self.now.max(end);
         }
         if !dispatched {
             // The empty step, which was scheduled behind the one that has just ended.

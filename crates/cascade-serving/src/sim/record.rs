@@ -18,7 +18,7 @@ pub struct Record {
     pub first_scheduled_ns: u64,
     /// End of the step that sampled its first token. None without output tokens.
     pub first_token_ns: Option<u64>,
-    /// Completion.
+    /// Completion: the end of its last step and the profile's envelope, which can be negative.
     pub end_ns: u64,
     /// Prompt length in tokens.
     pub prompt_tokens: u32,
@@ -42,7 +42,7 @@ impl Record {
             first_token_ns: (seq.emitted > 0).then_some(seq.times.first_token),
             end_ns: last
                 .saturating_add_signed(envelope.after_ns)
-                .max(seq.times.first_token),
+                .max(seq.times.first_scheduled),
             prompt_tokens: seq.prompt,
             output_tokens: seq.emitted,
             cached_tokens: seq.cached_tokens,
