@@ -42,7 +42,7 @@ class App:
 
     def __init__(self, data_dir, env=None, port=0, s3_port=0):
         self.data_dir = pathlib.Path(data_dir)
-        self.env = {**os.environ, "CASCADE_TOKEN": TOKEN, "CASCADE_DATA_DIR": str(data_dir), **(env or {})}
+        self.env = {**os.environ, "CASCADE_TOKEN": TOKEN, "CASCADE_DATA_DIR": str(data_dir), "CASCADE_SAMPLES": "false", **(env or {})}
         self.port, self.s3_port = port, s3_port
         self.start()
 

@@ -49,8 +49,23 @@ pub enum Error {
         state: TraceState,
     },
     /// The trace is bundled and has no instructions.
-    #[error("trace {0} is a sample without instruction traces, so it can't be simulated")]
+    #[error(
+        "trace {0} is a sample, which has no instruction traces; ask for a `replay` of its recorded results"
+    )]
     SampleTrace(TraceId),
+    /// Only a sample has recorded results.
+    #[error("trace {0} is no sample, so there is nothing recorded to replay; leave `replay` out")]
+    NotASample(TraceId),
+    /// The sample was not simulated on this GPU.
+    #[error("sample {trace} has no recorded results for {gpu}, only for {}", recorded.join(", "))]
+    NothingRecorded {
+        /// The sample.
+        trace: TraceId,
+        /// The GPU asked for.
+        gpu: GpuName,
+        /// The GPUs it has results for.
+        recorded: Vec<String>,
+    },
     /// No GPU config has this name.
     #[error("unknown gpu_config '{0}'")]
     UnknownGpu(GpuName),
@@ -122,6 +137,8 @@ impl Error {
             Self::TraceNotReady { .. } | Self::SampleTrace(_) => 409,
             Self::FileTooBig | Self::SimFilesTooBig | Self::BodyTooBig { .. } => 413,
             Self::UnknownGpu(_)
+            | Self::NotASample(_)
+            | Self::NothingRecorded { .. }
             | Self::WrongArch { .. }
             | Self::TooManySims { .. }
             | Self::FileName(_)

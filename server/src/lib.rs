@@ -16,4 +16,5 @@ pub mod monitor;
 pub mod openapi;
 pub mod pages;
 pub mod runs;
+pub mod samples;
 pub mod serve;

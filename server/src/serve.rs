@@ -18,7 +18,7 @@ use crate::config::{LogFormat, Settings};
 use crate::launcher::dispatch::{self, Graces};
 use crate::launcher::{Local, LocalSettings};
 use crate::runs::{Service, Urls};
-use crate::{http, ingest, monitor};
+use crate::{http, ingest, monitor, samples};
 
 /// Name under which S3 clients sign, whatever the workspace is called.
 const ACCESS_KEY: &str = "cascade";
@@ -92,6 +92,9 @@ pub async fn start_listeners(settings: Settings) -> anyhow::Result<Running> {
     let service = Service::open(Arc::clone(&settings), urls(&settings, app, s3_address))
         .await
         .with_context(|| format!("cannot use the data directory {}", settings.data_dir.display()))?;
+    if settings.samples {
+        samples::seed(&service).await;
+    }
     let shutdown = CancellationToken::new();
     let mut parts = JoinSet::new();
     let (object_events, objects) = mpsc::channel(OBJECT_EVENTS);

@@ -25,6 +25,9 @@ pub struct RunCreate {
     /// At least one entry; each fans out to `count` sims.
     #[cfg_attr(feature = "openapi", schema(min_items = 1))]
     pub entries: Vec<RunEntry>,
+    /// Play back the results that were recorded for a sample, which has no instructions to simulate.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub replay: bool,
 }
 
 /// A run without its trace and sims.

@@ -77,6 +77,7 @@ async fn a_run_is_not_created_twice() {
     let run = RunCreate {
         trace_id: "t".into(),
         entries: Vec::new(),
+        replay: false,
     };
     assert!(matches!(
         client.create_run(&run).await,

@@ -45,6 +45,7 @@ pub(crate) fn metadata(profile: &Profile, simulated: usize) -> Value {
             "missing": facts.missing,
         },
         "kernel_count": traced,
+        "first_uid": profile.first_uid,
         "simulated_kernels": simulated,
         "workload": {
             "prompt": PROMPT,

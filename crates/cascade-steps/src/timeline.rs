@@ -114,6 +114,14 @@ impl Timeline {
         Ok(timeline)
     }
 
+    /// The timeline as the files hold it.
+    ///
+    /// # Errors
+    /// None that a timeline can cause: only a map whose keys are no text cannot be written.
+    pub fn to_json(&self) -> serde_json::Result<Vec<u8>> {
+        serde_json::to_vec(self)
+    }
+
     /// Checks what [`Timeline::parse`] checks, for a timeline made otherwise.
     ///
     /// # Errors

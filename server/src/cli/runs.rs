@@ -52,6 +52,9 @@ pub(crate) enum Command {
         /// A GPU and how many sims run it: SM90_H100 or SM90_H100:2; may be given several times
         #[arg(long = "gpu", value_name = "NAME[:COUNT]", required = true, num_args = 1.., value_parser = entry)]
         gpus: Vec<RunEntry>,
+        /// Play back what was recorded for a sample, which has no instructions to simulate
+        #[arg(long)]
+        replay: bool,
         /// Follow it until it is finished
         #[arg(long)]
         watch: bool,
@@ -92,6 +95,7 @@ pub(crate) fn run(command: Command, out: &mut Out) -> Result {
             Command::Create {
                 trace,
                 gpus,
+                replay,
                 watch,
                 remote,
             } => {
@@ -99,6 +103,7 @@ pub(crate) fn run(command: Command, out: &mut Out) -> Result {
                 let create = RunCreate {
                     trace_id: trace.into(),
                     entries: gpus,
+                    replay,
                 };
                 let run = client.create_run(&create).await?;
                 if watch {

@@ -18,6 +18,10 @@ pub struct NewRun {
     pub created_at: Timestamp,
     /// What was asked for.
     pub entries: Vec<RunEntry>,
+    /// Whether it is bundled with the app.
+    pub sample: bool,
+    /// Whether its sims play back recorded results.
+    pub replay: bool,
     /// Its sims.
     pub sims: Vec<SimRecord>,
 }
@@ -90,13 +94,17 @@ impl Db {
 impl Tx {
     /// Stores a run and every sim of it.
     pub async fn run_insert(&mut self, run: &NewRun) -> DbResult<()> {
-        sqlx::query("INSERT INTO runs (id, trace_id, created_at, entries) VALUES (?, ?, ?, ?)")
-            .bind(run.id.as_str())
-            .bind(run.trace_id.as_str())
-            .bind(run.created_at.as_micros())
-            .bind(to_json("runs.entries", &run.entries)?)
-            .execute(&mut *self.0)
-            .await?;
+        sqlx::query(
+            "INSERT INTO runs (id, trace_id, created_at, entries, sample, replay) VALUES (?, ?, ?, ?, ?, ?)",
+        )
+        .bind(run.id.as_str())
+        .bind(run.trace_id.as_str())
+        .bind(run.created_at.as_micros())
+        .bind(to_json("runs.entries", &run.entries)?)
+        .bind(run.sample)
+        .bind(run.replay)
+        .execute(&mut *self.0)
+        .await?;
         for sim in &run.sims {
             self.sim_insert(sim).await?;
         }

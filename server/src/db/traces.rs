@@ -218,6 +218,26 @@ impl Db {
             .bind(id.as_str())
             .execute(&mut *tx.0)
             .await?;
+        tx.trace_kernels_insert(id, kernels).await?;
+        tx.commit().await
+    }
+}
+
+impl Tx {
+    /// Stores a bundled trace, which is ready from the start, with its kernel launches.
+    pub async fn trace_seed(&mut self, update: &TraceUpdate, kernels: &[KernelLaunch]) -> DbResult<()> {
+        let metadata = update.metadata.as_ref();
+        let metadata = metadata.map(|m| to_json("traces.metadata", m)).transpose()?;
+        let trace = TraceSummary {
+            state: TraceState::Ready,
+            sample: true,
+            ..summary(update, None)
+        };
+        self.trace_put(&trace, metadata).await?;
+        self.trace_kernels_insert(&update.id, kernels).await
+    }
+
+    async fn trace_kernels_insert(&mut self, id: &TraceId, kernels: &[KernelLaunch]) -> DbResult<()> {
         for (position, kernel) in (0_i64..).zip(kernels) {
             sqlx::query("INSERT INTO trace_kernels VALUES (?, ?, ?, ?, ?, ?, ?)")
                 .bind(id.as_str())
@@ -227,14 +247,12 @@ impl Db {
                 .bind(to_json("trace_kernels.grid", &kernel.grid)?)
                 .bind(to_json("trace_kernels.block", &kernel.block)?)
                 .bind(kernel.instructions.map(int))
-                .execute(&mut *tx.0)
+                .execute(&mut *self.0)
                 .await?;
         }
-        tx.commit().await
+        Ok(())
     }
-}
 
-impl Tx {
     async fn trace_put(&mut self, trace: &TraceSummary, metadata: Option<String>) -> DbResult<()> {
         sqlx::query(
             "INSERT INTO traces (id, state, error, created_at, updated_at, model, layers, source_gpu,

@@ -125,7 +125,7 @@ struct Ingest {
     stand_ins: bool,
     postprocess: Arc<Postprocess>,
     watched: BTreeMap<TraceId, Watched>,
-    /// Bundled traces, which have no files here.
+    /// Bundled traces: the server put their files there itself, and they are ready as they are.
     samples: BTreeSet<TraceId>,
     slots: Arc<Semaphore>,
     jobs: JoinSet<(TraceId, Result<(), PostprocessError>)>,

@@ -20,6 +20,7 @@ use crate::clock;
 use crate::db::SimLaunch;
 use crate::error::Error;
 use crate::runs::{Service, SimEnded};
+use crate::samples;
 
 /// Launches under way at the same time.
 pub const LAUNCHES_AT_ONCE: usize = 8;
@@ -141,9 +142,15 @@ impl Dispatch {
         self.prepare(&sim.run_id).await?;
         let traces = std::path::absolute(self.service.settings.traces_dir())
             .map_err(|e| format!("launch: the data directory has no absolute path: {e}"))?;
+        let trace_dir = traces.join(sim.trace_id.as_str());
+        let trace = self.service.db.trace_get(&sim.trace_id).await;
+        let trace = trace.map_err(|e| format!("launch: the trace cannot be read: {e}"))?;
+        // A sample has no instructions: all that can be done with it is to play back what was recorded.
+        let replay = trace.is_some_and(|trace| trace.sample);
         let spec = LaunchSpec {
             token: self.service.scoped_token(&sim.sim_id).expose().to_owned(),
-            trace_dir: traces.join(sim.trace_id.as_str()),
+            replay: replay.then(|| trace_dir.join(samples::log_name(&sim.gpu_config))),
+            trace_dir,
             sim_id: sim.sim_id,
             run_id: sim.run_id,
             gpu_config: sim.gpu_config,

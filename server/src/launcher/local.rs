@@ -103,10 +103,16 @@ impl Local {
         })
     }
 
-    fn argv(&self) -> Result<Vec<String>, LaunchError> {
+    fn argv(&self, replay: Option<&Path>) -> Result<Vec<String>, LaunchError> {
         let settings = &self.inner.settings;
+        let worker = || vec![settings.worker.display().to_string(), "worker".to_owned()];
+        if let Some(log) = replay {
+            // `CASCADE_SIM_CMD` simulates; only our own worker is known to play logs back.
+            let replay = ["--replay".to_owned(), log.display().to_string()];
+            return Ok([worker(), replay.to_vec()].concat());
+        }
         let Some(command) = &settings.command else {
-            return Ok(vec![settings.worker.display().to_string(), "worker".to_owned()]);
+            return Ok(worker());
         };
         let argv = shlex::split(command).ok_or(LaunchError::Quotes)?;
         if argv.is_empty() {
@@ -117,7 +123,7 @@ impl Local {
 
     fn start(&self, spec: &LaunchSpec) -> Result<String, LaunchError> {
         let settings = &self.inner.settings;
-        let argv = self.argv()?;
+        let argv = self.argv(spec.replay.as_deref())?;
         let (program, args) = argv.split_first().ok_or(LaunchError::NoCommand)?;
         let start_error = |source| LaunchError::Start {
             program: program.clone(),

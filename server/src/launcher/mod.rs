@@ -23,6 +23,8 @@ pub struct LaunchSpec {
     pub gpu_config: GpuName,
     /// The trace's folder, absolute.
     pub trace_dir: PathBuf,
+    /// A recorded log that the built-in worker plays back instead of simulating.
+    pub replay: Option<PathBuf>,
     /// A token that is good for this sim's own routes only.
     pub token: String,
 }

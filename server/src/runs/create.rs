@@ -1,12 +1,13 @@
 //! Creating and cancelling runs.
 
-use cascade_api::{RunCreate, RunDetail, RunId, SimId, SimState, TraceState, TraceSummary};
+use cascade_api::{Engine, RunCreate, RunDetail, RunId, SimId, SimState, TraceState, TraceSummary};
 
 use super::Service;
 use super::change::move_to;
 use crate::clock;
 use crate::db::{NewRun, SimRecord};
 use crate::error::Error;
+use crate::samples;
 
 /// Most sims of one run: what a page can still show and one write can still store.
 const MAX_RUN_SIMS: u64 = 10_000;
@@ -17,12 +18,15 @@ impl Service {
         let trace = self.trace(&ask.trace_id).await?.summary;
         self.check(&ask, &trace)?;
         let (id, now) = (RunId::from_bits(random_bits()?), clock::now());
-        let engine = self.settings.expected_engine();
+        let (engine, total) = match samples::recorded(&trace.id).filter(|_| ask.replay) {
+            Some(recorded) => (Engine::Replay, recorded.kernels),
+            None => (self.settings.expected_engine(), trace.kernel_count),
+        };
         let mut sims = Vec::new();
         for entry in &ask.entries {
             for replica in 0..entry.count {
                 let sim = SimId::from_bits(random_bits()?);
-                let (gpu, total) = (entry.gpu_config.clone(), trace.kernel_count);
+                let gpu = entry.gpu_config.clone();
                 sims.push(SimRecord::pending(
                     sim,
                     id.clone(),
@@ -39,6 +43,8 @@ impl Service {
             trace_id: ask.trace_id,
             created_at: now,
             entries: ask.entries,
+            sample: false,
+            replay: ask.replay,
             sims,
         };
         let service = self.clone();
@@ -55,8 +61,10 @@ impl Service {
     }
 
     fn check(&self, ask: &RunCreate, trace: &TraceSummary) -> Result<(), Error> {
-        if trace.sample {
-            return Err(Error::SampleTrace(trace.id.clone()));
+        match (trace.sample, ask.replay) {
+            (true, false) => return Err(Error::SampleTrace(trace.id.clone())),
+            (false, true) => return Err(Error::NotASample(trace.id.clone())),
+            _ => {}
         }
         if trace.state != TraceState::Ready {
             return Err(Error::TraceNotReady {
@@ -67,6 +75,15 @@ impl Service {
         for entry in &ask.entries {
             let gpu = self.gpus.get(&entry.gpu_config);
             let gpu = gpu.ok_or_else(|| Error::UnknownGpu(entry.gpu_config.clone()))?;
+            if let Some(recorded) = samples::recorded(&trace.id).filter(|_| ask.replay)
+                && !recorded.has(&gpu.name)
+            {
+                return Err(Error::NothingRecorded {
+                    trace: trace.id.clone(),
+                    gpu: gpu.name.clone(),
+                    recorded: recorded.gpus(),
+                });
+            }
             if gpu.arch != trace.trace_gpu_arch {
                 return Err(Error::WrongArch {
                     gpu: gpu.name.clone(),

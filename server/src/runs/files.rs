@@ -129,13 +129,13 @@ impl Service {
         Ok((stored, file))
     }
 
-    fn file_path(&self, sim: &SimId, name: &str) -> PathBuf {
+    pub(super) fn file_path(&self, sim: &SimId, name: &str) -> PathBuf {
         self.settings.files_dir().join(sim.as_str()).join(name)
     }
 }
 
 /// The media type that a name stands for; what is compressed is named by its compression.
-fn content_type(name: &str) -> String {
+pub(super) fn content_type(name: &str) -> String {
     match name.rsplit_once('.').map(|(_, end)| end) {
         Some("csv") => "text/csv".into(),
         Some("txt" | "log") => "text/plain".into(),

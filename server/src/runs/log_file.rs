@@ -181,7 +181,7 @@ fn keep(blocks: &mut Vec<KernelBlock>, event: LogEvent) {
     }
 }
 
-fn metrics(summary: &log::LogSummary) -> SimMetrics {
+pub(super) fn metrics(summary: &log::LogSummary) -> SimMetrics {
     let totals = summary.totals;
     SimMetrics {
         gpu_tot_sim_cycle: totals.gpu_tot_sim_cycle,

@@ -119,31 +119,37 @@ impl Service {
 
     /// Blocks as they are stored, numbered on from what the sim has.
     fn pack(&self, sim: &SimRecord, blocks: &[KernelBlock]) -> std::io::Result<Vec<NewKernel>> {
-        let first = sim.summary.kernels_done;
         let gpu = self.gpus.get(&sim.summary.gpu_config);
-        (first..)
-            .zip(blocks)
-            .map(|(index, block)| {
-                let cycles = block.gpu_sim_cycle;
-                let time = |cycles: u64| gpu.and_then(|gpu| gpu.time_ns(cycles as f64));
-                NewKernel::pack(KernelStat {
-                    sim_id: sim.summary.id.clone(),
-                    kernel_index: index,
-                    kernel_name: kernel_name(block),
-                    kernel_launch_uid: block.finished_uid.or_else(|| block.uids.first().copied()),
-                    gpu_sim_cycle: cycles,
-                    gpu_sim_insn: block.gpu_sim_insn,
-                    gpu_ipc: block.gpu_ipc,
-                    sim_time_ns: cycles.and_then(time),
-                    stats: block
-                        .stats
-                        .iter()
-                        .map(|(key, value)| (key.clone(), stat_value(value)))
-                        .collect(),
-                })
-            })
-            .collect()
+        let time = |cycles: u64| gpu.and_then(|gpu| gpu.time_ns(cycles as f64));
+        pack(&sim.summary.id, sim.summary.kernels_done, blocks, time)
     }
+}
+
+/// Blocks as they are stored, numbered from `first`; `time` turns cycles into ns.
+pub(super) fn pack(
+    sim: &SimId,
+    first: u64,
+    blocks: &[KernelBlock],
+    time: impl Fn(u64) -> Option<f64>,
+) -> std::io::Result<Vec<NewKernel>> {
+    let kernel = |(index, block): (u64, &KernelBlock)| {
+        let cycles = block.gpu_sim_cycle;
+        let stats = block.stats.iter();
+        NewKernel::pack(KernelStat {
+            sim_id: sim.clone(),
+            kernel_index: index,
+            kernel_name: kernel_name(block),
+            kernel_launch_uid: block.finished_uid.or_else(|| block.uids.first().copied()),
+            gpu_sim_cycle: cycles,
+            gpu_sim_insn: block.gpu_sim_insn,
+            gpu_ipc: block.gpu_ipc,
+            sim_time_ns: cycles.and_then(&time),
+            stats: stats
+                .map(|(key, value)| (key.clone(), stat_value(value)))
+                .collect(),
+        })
+    };
+    (first..).zip(blocks).map(kernel).collect()
 }
 
 /// The block's name; where several kernels shared its window, the one that finished, else all of them.

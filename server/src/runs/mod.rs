@@ -12,9 +12,11 @@ mod log_file;
 mod logs;
 mod pages;
 mod read;
+mod sample;
 mod service;
 mod timelines;
 
 pub use download::Download;
 pub use files::Upload;
+pub(crate) use sample::{FinishedRun, FinishedSim};
 pub use service::{Service, SimEnded, Urls};

@@ -27,6 +27,8 @@ pub(crate) struct TestApp {
 fn settings(dir: &TempDir, flags: &[&str]) -> Settings {
     let (data, site) = (dir.path().join("data"), dir.path().join("site"));
     let (data, site) = (data.to_str().unwrap(), site.to_str().unwrap());
+    // Most tests start from nothing.
+    let samples = (!flags.contains(&"--samples")).then_some(["--samples", "false"]);
     let argv = [
         "serve",
         "--host",
@@ -40,6 +42,7 @@ fn settings(dir: &TempDir, flags: &[&str]) -> Settings {
     ]
     .into_iter()
     .chain(["--accelsim-dir", "no-checkout", "--site-dir", site])
+    .chain(samples.into_iter().flatten())
     .chain(flags.iter().copied());
     Cli::parse_from(argv).serve.resolve().unwrap()
 }
@@ -67,8 +70,13 @@ impl TestApp {
 
     /// Stops the server and starts another on the same data.
     pub(crate) async fn restart(self) -> Self {
+        self.restart_with(&["--token", TOKEN]).await
+    }
+
+    /// The same with flags of its own.
+    pub(crate) async fn restart_with(self, flags: &[&str]) -> Self {
         self.running.stop().await;
-        Self::within(self.dir, &["--token", TOKEN]).await
+        Self::within(self.dir, flags).await
     }
 
     pub(crate) fn url(&self, path: &str) -> String {

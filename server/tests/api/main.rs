@@ -12,4 +12,5 @@ mod logs;
 mod openapi;
 mod pages;
 mod runs;
+mod samples;
 mod traces;

@@ -13,6 +13,7 @@ const TOKEN: &str = "a-token-for-tests";
 pub(crate) struct App {
     child: Child,
     sim_cmd: Option<String>,
+    samples: bool,
     pub(crate) url: String,
     pub(crate) dir: tempfile::TempDir,
 }
@@ -20,12 +21,22 @@ pub(crate) struct App {
 impl App {
     /// Starts the app; without `sim_cmd` it runs its own worker.
     pub(crate) fn start(sim_cmd: Option<&str>) -> Self {
+        Self::start_with(sim_cmd, false)
+    }
+
+    /// Starts the app with the bundled samples; `CASCADE_SIM_CMD` is no simulator.
+    pub(crate) fn with_samples() -> Self {
+        Self::start_with(Some("false"), true)
+    }
+
+    fn start_with(sim_cmd: Option<&str>, samples: bool) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let sim_cmd = sim_cmd.map(str::to_owned);
-        let (child, url) = serve(dir.path(), sim_cmd.as_deref(), "0");
+        let (child, url) = serve(dir.path(), sim_cmd.as_deref(), samples, "0");
         Self {
             child,
             sim_cmd,
+            samples,
             url,
             dir,
         }
@@ -40,7 +51,7 @@ impl App {
     /// Starts a killed app again, on its data and at its address.
     pub(crate) fn start_again(&mut self) {
         let port = self.url.rsplit(':').next().unwrap().to_owned();
-        (self.child, _) = serve(self.dir.path(), self.sim_cmd.as_deref(), &port);
+        (self.child, _) = serve(self.dir.path(), self.sim_cmd.as_deref(), self.samples, &port);
     }
 
     /// Runs a command against this app.
@@ -81,11 +92,12 @@ impl Drop for App {
     }
 }
 
-fn serve(dir: &Path, sim_cmd: Option<&str>, port: &str) -> (Child, String) {
+fn serve(dir: &Path, sim_cmd: Option<&str>, samples: bool, port: &str) -> (Child, String) {
     let mut command = cascade(&["serve", "--host", "127.0.0.1", "--port", port, "--s3-port", "0"]);
     command
         .env("CASCADE_DATA_DIR", dir.join("data"))
-        .env("CASCADE_TOKEN", TOKEN);
+        .env("CASCADE_TOKEN", TOKEN)
+        .env("CASCADE_SAMPLES", samples.to_string());
     command
         .env("TMPDIR", dir)
         .env("CASCADE_ACCELSIM_DIR", dir.join("none"));

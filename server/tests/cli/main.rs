@@ -8,6 +8,7 @@ mod logs;
 mod main_job;
 mod offline;
 mod restart;
+mod samples;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use cascade_api::{RunCreate, RunDetail, RunEntry, SimState, SimSummary, TraceState, TraceSummary};
-use cascade_server::config::{Maybe, Secret, ServeArgs};
+use cascade_server::config::{Maybe, Secret, ServeArgs, Switch};
 use cascade_server::runs::Service;
 use cascade_server::serve::{Running, start};
 
@@ -78,6 +78,7 @@ impl Place {
             data_dir: Some(Maybe(Some(self.dir.path().join("data")))),
             sim_cmd: Some(Maybe(self.sim_cmd.clone())),
             postprocess_cmd: Some(Maybe(self.postprocess_cmd.clone())),
+            samples: Some(Maybe(Some(Switch::Off))),
             heartbeat_timeout_s: Some(Maybe(Some(self.timeout_s))),
             ..ServeArgs::default()
         };
@@ -123,6 +124,7 @@ async fn run(service: &Service, count: u32) -> RunDetail {
     let ask = RunCreate {
         trace_id: "t".into(),
         entries,
+        replay: false,
     };
     service.run_create(ask).await.unwrap()
 }

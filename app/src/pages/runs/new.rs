@@ -155,6 +155,7 @@ fn Form(
         let body = RunCreate {
             trace_id: id.clone(),
             entries: entries.clone(),
+            replay: false,
         };
         async move {
             let entries = body.entries.clone();

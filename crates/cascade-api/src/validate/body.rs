@@ -15,9 +15,11 @@ pub(super) fn run_create(c: &mut Checker, value: &Value) -> Option<RunCreate> {
         .required(object, "trace_id", |c, v| c.string(v))
         .map(TraceId::from);
     let entries = c.required(object, "entries", |c, v| c.list(v, 1, run_entry));
+    let replay = c.optional(object, "replay", Checker::boolean);
     Some(RunCreate {
         trace_id: trace_id?,
         entries: entries?,
+        replay: replay?.unwrap_or(false),
     })
 }
 

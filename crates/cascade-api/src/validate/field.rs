@@ -102,6 +102,15 @@ impl Checker {
         value.as_str().map(str::to_owned)
     }
 
+    /// True or false; nothing else counts as either.
+    pub fn boolean(&mut self, value: &Value) -> Option<bool> {
+        let found = value.as_bool();
+        if found.is_none() {
+            self.report("bool_type", "Input should be a valid boolean", value, None);
+        }
+        found
+    }
+
     /// A whole number within `ge..=le`. Numeric strings are taken too, as lax pydantic models do.
     pub fn integer(&mut self, value: &Value, ge: Option<i64>, le: Option<i64>) -> Option<i64> {
         let number = match value {
