@@ -7,6 +7,7 @@ use thiserror::Error;
 use crate::estimate::{KernelEstimate, Limit};
 use crate::gpu::GpuModel;
 use crate::l0::KernelPass;
+use crate::l1::{self, L2State};
 
 /// How closely a kernel is modelled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
@@ -14,6 +15,8 @@ pub enum Level {
     /// Analytic bounds in one pass over the trace.
     #[default]
     L0,
+    /// Event-driven, cycle by cycle where something happens.
+    L1,
 }
 
 impl Level {
@@ -21,6 +24,7 @@ impl Level {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::L0 => "L0",
+            Self::L1 => "L1",
         }
     }
 }
@@ -33,6 +37,8 @@ pub struct Options {
     /// Accept a trace of another architecture. Its instructions are then timed as if this GPU ran them,
     /// which no real GPU does; results are marked.
     pub allow_other_arch: bool,
+    /// Empty L2 before each kernel instead of keeping what the kernels before left there. Level 0 always does.
+    pub cold: bool,
 }
 
 /// A trace of one architecture was to run on a GPU of another.
@@ -87,6 +93,38 @@ pub enum EngineError {
         /// The opcode id.
         id: u16,
     },
+    /// No warp can go on.
+    #[error(
+        "kernel `{kernel}` is deadlocked at cycle {cycle}: warp {warp} of block {block} waits at PC {pc:#06x} for \
+         {waits_for}, and nothing that runs can end that ({blocked} warps wait). The trace is incomplete or was cut; trace \
+         the kernel again, or use level 0"
+    )]
+    Deadlock {
+        /// Kernel name.
+        kernel: String,
+        /// When, core cycles from the kernel's start.
+        cycle: u32,
+        /// Coordinates of the first blocked warp's block.
+        block: String,
+        /// Its index in the block.
+        warp: u32,
+        /// The instruction at which it waits.
+        pc: u32,
+        /// What it waits for.
+        waits_for: String,
+        /// Warps that wait in all.
+        blocked: usize,
+    },
+    /// Longer than times can count.
+    #[error(
+        "kernel `{kernel}` runs for more than {limit} cycles, the most that level 1 simulates; use level 0"
+    )]
+    TooLong {
+        /// Kernel name.
+        kernel: String,
+        /// The limit, core cycles.
+        limit: u32,
+    },
     /// The trace could not be read.
     #[error(transparent)]
     Trace(#[from] TraceError),
@@ -119,6 +157,34 @@ impl Engine {
     /// # Errors
     /// A wrong architecture, a block that does not fit, or the source's own error.
     pub fn simulate_kernel<S: BlockSource + ?Sized>(
+        source: &mut S,
+        gpu: &GpuModel,
+        options: &Options,
+    ) -> Result<KernelEstimate, EngineError> {
+        match options.level {
+            Level::L0 => Self::bounds(source, gpu, options),
+            Level::L1 => l1::simulate(source, gpu, options, &mut L2State::cold(gpu)),
+        }
+    }
+
+    /// The same after other kernels: at level 1 it finds in L2 what they left in `state`, and leaves its own
+    /// lines there, unless [`Options::cold`] is set.
+    ///
+    /// # Errors
+    /// As [`Engine::simulate_kernel`]; `state` is then unspecified and should be made anew.
+    pub fn simulate_next_kernel<S: BlockSource + ?Sized>(
+        source: &mut S,
+        gpu: &GpuModel,
+        options: &Options,
+        state: &mut L2State,
+    ) -> Result<KernelEstimate, EngineError> {
+        match options.level {
+            Level::L0 => Self::bounds(source, gpu, options),
+            Level::L1 => l1::simulate(source, gpu, options, state),
+        }
+    }
+
+    fn bounds<S: BlockSource + ?Sized>(
         source: &mut S,
         gpu: &GpuModel,
         options: &Options,

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::Level;
 use crate::gpu::Status;
+use crate::l1::CycleStats;
 
 /// What can limit a kernel, in the order in which reports list them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
@@ -27,6 +28,8 @@ pub enum BoundKind {
     Chain,
     /// Launching the CTAs.
     Launch,
+    /// Level 1 only: what no throughput explains, because warps waited; the stalls say for what.
+    Latency,
     /// `T0`, the overhead of any kernel; named as winner when it exceeds the whole body.
     Overhead,
 }
@@ -44,6 +47,7 @@ impl BoundKind {
             Self::Dram => "dram",
             Self::Chain => "chain",
             Self::Launch => "launch",
+            Self::Latency => "latency",
             Self::Overhead => "overhead",
         }
     }
@@ -178,6 +182,8 @@ pub struct KernelEstimate {
     pub coverage: f64,
     /// Opcodes without a class, with how often they ran, by name.
     pub unknown_opcodes: Vec<(String, u64)>,
+    /// What level 1 knows besides.
+    pub cycle_stats: Option<CycleStats>,
 }
 
 impl KernelEstimate {

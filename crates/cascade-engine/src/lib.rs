@@ -1,7 +1,8 @@
 //! Cascade's own GPU timing engine: the kernels of a trace and a description of a GPU go in, cycles come
 //! out, with the reasons for them.
 //!
-//! The first level, [`Level::L0`], computes analytic lower bounds (issue slots, execution units, tensor
+//! [`Level::L1`] simulates: SMs with their schedulers and scoreboards, caches, memory servers, barriers and
+//! asynchronous copies, event by event. [`Level::L0`] computes analytic lower bounds (issue slots, execution units, tensor
 //! cores, the load/store unit, L2, DRAM, the longest dependency chain) in one streaming pass over the
 //! thread blocks and combines them; `docs/engine.md` gives the formulas and says what is validated.
 //! Nothing here opens a file, reads a clock or draws a random number.
@@ -10,6 +11,7 @@ mod engine;
 mod estimate;
 pub mod gpu;
 pub mod l0;
+pub mod l1;
 pub mod opcode;
 pub mod report;
 #[cfg(test)]
@@ -18,3 +20,4 @@ mod testing;
 pub use engine::{ArchMismatch, Engine, EngineError, Level, Options};
 pub use estimate::{Bound, BoundKind, KernelEstimate, Limit, Occupancy, Provenance};
 pub use gpu::GpuModel;
+pub use l1::L2State;

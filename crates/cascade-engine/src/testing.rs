@@ -1,8 +1,8 @@
 //! Kernels with known instruction streams, for tests.
 
 use cascade_accelsim::trace::{
-    AddressMode, BlockSink, BlockSource, Dim3, Instr, KernelHeader, MemAccess, OpcodeId, OpcodeTable, Reg,
-    Regs, ThreadBlock, TraceError, Warp,
+    AddressMode, BlockSink, BlockSource, BulkAccess, Dim3, Instr, KernelHeader, MemAccess, OpcodeId,
+    OpcodeTable, Reg, Regs, ThreadBlock, TraceError, Warp,
 };
 
 use crate::gpu::{GpuModel, builtin};
@@ -30,12 +30,13 @@ impl Synthetic {
     pub(crate) fn uniform(sm: u32, blocks: u32, warps: u32, build: impl Fn(u32, u32, &mut Builder)) -> Self {
         let mut opcodes = OpcodeTable::default();
         let blocks: Vec<_> = (0..blocks)
-            .map(|block| ThreadBlock {
-                id: Dim3::new(block, 0, 0),
-                warps: (0..warps)
+            .map(|block| {
+                let mut addresses = Vec::new();
+                let warps = (0..warps)
                     .map(|warp| {
                         let mut builder = Builder {
                             opcodes: &mut opcodes,
+                            addresses: &mut addresses,
                             instrs: Vec::new(),
                         };
                         build(block, warp, &mut builder);
@@ -44,8 +45,13 @@ impl Synthetic {
                             instrs: builder.instrs,
                         }
                     })
-                    .collect(),
-                ..ThreadBlock::default()
+                    .collect();
+                ThreadBlock {
+                    id: Dim3::new(block, 0, 0),
+                    warps,
+                    addresses,
+                    ..ThreadBlock::default()
+                }
             })
             .collect();
         let header = KernelHeader {
@@ -103,6 +109,7 @@ impl BlockSource for Synthetic {
 /// Appends instructions to a warp.
 pub(crate) struct Builder<'a> {
     opcodes: &'a mut OpcodeTable,
+    addresses: &'a mut Vec<u64>,
     instrs: Vec<Instr>,
 }
 
@@ -142,6 +149,47 @@ impl Builder<'_> {
         );
     }
 
+    /// A bulk copy of `lines` lines from `start` by one lane, signalling an mbarrier.
+    pub(crate) fn bulk(
+        &mut self,
+        opcode: &str,
+        start: u64,
+        lines: u64,
+        mbarrier: u64,
+        cta_mask: Option<u16>,
+    ) {
+        let first = self.addresses.len() as u32;
+        self.addresses.extend((0..lines).map(|i| start + i * 128));
+        let access = MemAccess {
+            width: 16,
+            mode: AddressMode::Bulk,
+            range: (first, self.addresses.len() as u32),
+            bulk: Some(BulkAccess {
+                mbarrier,
+                cta_mask,
+                bytes: lines * 128,
+                out_of_bounds_bytes: 0,
+            }),
+        };
+        self.push(opcode, &[], &[], Some(access), 1);
+    }
+
+    /// An instruction with immediates, such as a barrier.
+    pub(crate) fn with_imms(&mut self, opcode: &str, imms: [Option<i64>; 2]) {
+        self.push(opcode, &[], &[], None, u32::MAX);
+        if let Some(instr) = self.instrs.last_mut() {
+            instr.imms = imms;
+        }
+    }
+
+    /// A warp-group multiply that closes its group or not.
+    pub(crate) fn gmma(&mut self, opcode: &str, commit: bool) {
+        self.push(opcode, &[], &[], None, u32::MAX);
+        if let Some(instr) = self.instrs.last_mut() {
+            instr.gmma_commit = Some(commit);
+        }
+    }
+
     fn push(&mut self, opcode: &str, dsts: &[u8], srcs: &[u8], mem: Option<MemAccess>, mask: u32) {
         let regs = |list: &[u8]| {
             let mut regs = Regs::default();
@@ -151,7 +199,7 @@ impl Builder<'_> {
         };
         let opcode: OpcodeId = self.opcodes.intern(opcode).expect("few opcodes");
         let instr = Instr {
-            pc: 0,
+            pc: self.instrs.len() as u32 * 16,
             mask,
             line: None,
             opcode,

@@ -87,7 +87,7 @@ impl Totals {
             BoundKind::Dram => self.dram_bytes as f64 / gpu.dram_bytes_per_cycle(),
             BoundKind::Chain => on_sm(&self.chain, 1.0),
             BoundKind::Launch => occupancy.ctas_on_busiest_sm as f64 * gpu.chip.cta_launch_interval.value,
-            BoundKind::Overhead => 0.0,
+            BoundKind::Latency | BoundKind::Overhead => 0.0,
         };
         use BoundKind::*;
         [Issue, Unit, Tensor, Lsu, L2Port, L2, Dram, Chain, Launch]

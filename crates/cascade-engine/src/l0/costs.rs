@@ -6,44 +6,44 @@ use crate::gpu::GpuModel;
 use crate::opcode::{Class, OpInfo};
 
 /// Pipelines of a sub-core that are counted separately.
-pub(super) const UNITS: usize = 9;
+pub(crate) const UNITS: usize = 9;
 /// Index of the tensor core among [`UNITS`]; it is a bound of its own.
-pub(super) const TENSOR: usize = 8;
+pub(crate) const TENSOR: usize = 8;
 /// Index of the lanes that can multiply integers, a part of the FP32 lanes.
-pub(super) const MULTIPLY: usize = 7;
+pub(crate) const MULTIPLY: usize = 7;
 
 /// Cost of one warp instruction.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Cost {
-    pub(super) op: OpInfo,
+pub(crate) struct Cost {
+    pub(crate) op: OpInfo,
     /// Index of the pipeline, `None` for what needs an issue slot only.
-    pub(super) unit: Option<usize>,
+    pub(crate) unit: Option<usize>,
     /// Cycles for which it occupies that pipeline.
-    pub(super) interval: f64,
+    pub(crate) interval: f64,
     /// Cycles for which it occupies the integer-multiply lanes as well.
-    pub(super) multiply: f64,
+    pub(crate) multiply: f64,
     /// Cycles until a dependent instruction may issue; memory levels are added by the caller.
-    pub(super) latency: f64,
+    pub(crate) latency: f64,
     /// Cycles of address generation in the sub-core.
-    pub(super) agu: f64,
+    pub(crate) agu: f64,
 }
 
 /// Costs of a trace's opcodes on one GPU, by opcode id.
 #[derive(Debug, Default)]
-pub(super) struct CostTable {
+pub(crate) struct CostTable {
     costs: Vec<Cost>,
 }
 
 impl CostTable {
     /// Adds the opcodes that appeared since the last call.
-    pub(super) fn extend(&mut self, opcodes: &OpcodeTable, gpu: &GpuModel) {
+    pub(crate) fn extend(&mut self, opcodes: &OpcodeTable, gpu: &GpuModel) {
         for (_, name) in opcodes.iter().skip(self.costs.len()) {
             self.costs.push(cost(OpInfo::parse(name), gpu));
         }
     }
 
     /// The costs in order of opcode ids.
-    pub(super) fn as_slice(&self) -> &[Cost] {
+    pub(crate) fn as_slice(&self) -> &[Cost] {
         &self.costs
     }
 }

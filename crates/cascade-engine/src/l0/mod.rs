@@ -6,7 +6,7 @@
 mod bounds;
 mod chain;
 mod coalesce;
-mod costs;
+pub(crate) mod costs;
 mod footprint;
 mod memory;
 mod occupancy;

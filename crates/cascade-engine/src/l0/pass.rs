@@ -259,6 +259,7 @@ impl<'gpu> KernelPass<'gpu> {
                 1.0 - unknown as f64 / self.warp_insts as f64
             },
             unknown_opcodes,
+            cycle_stats: None,
             name: self.header.name,
         }
     }

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use super::{Origin, Totals};
 use crate::estimate::KernelEstimate;
+use crate::l1::CycleStats;
 
 /// Writes the block from `kernel_name` to `gpgpu_silicon_slowdown`.
 pub(super) fn write(
@@ -101,7 +102,35 @@ fn own_keys(out: &mut impl Write, kernel: &KernelEstimate) -> io::Result<()> {
     if !list.is_empty() {
         key("unknown_opcode_list", list.join(" "))?;
     }
-    Ok(())
+    match &kernel.cycle_stats {
+        Some(stats) => cycle_keys(&mut key, stats),
+        None => Ok(()),
+    }
+}
+
+/// What level 1 knows: stalls in warp-cycles, cache hits, bandwidths reached.
+fn cycle_keys(key: &mut impl FnMut(&str, String) -> io::Result<()>, stats: &CycleStats) -> io::Result<()> {
+    key("issue_cycles", stats.issue_cycles.to_string())?;
+    for (stall, cycles) in &stats.stalls {
+        key(&format!("stall_{}", stall.as_str()), cycles.to_string())?;
+    }
+    key("l1_sectors", stats.l1_sectors.to_string())?;
+    key("l1_hits", stats.l1_hits.to_string())?;
+    key("l2_sectors", stats.l2_sectors.to_string())?;
+    key("l2_hits", stats.l2_hits.to_string())?;
+    key("l2_warm_sectors", stats.l2_warm_sectors.to_string())?;
+    key("dram_read_bytes", stats.dram_read_bytes.to_string())?;
+    key("dram_write_bytes", stats.dram_write_bytes.to_string())?;
+    key("l2_share", format!("{:.4}", stats.l2_share))?;
+    key("dram_share", format!("{:.4}", stats.dram_share))?;
+    key("issue_share", format!("{:.4}", stats.issue_share))?;
+    key(
+        "predicates_inferred",
+        u8::from(stats.predicates_inferred).to_string(),
+    )?;
+    key("mbarriers_inferred", stats.mbarriers_inferred.to_string())?;
+    key("sampled_fraction", format!("{:.4}", stats.sampled_fraction))?;
+    key("sampling_error", format!("{:.4}", stats.sampling_error))
 }
 
 /// The lines about wall-clock time, from the seconds that the caller hands in.

@@ -12,7 +12,7 @@ use std::io::{self, Write};
 
 use cascade_accelsim::trace::KernelHeader;
 
-use crate::engine::Options;
+use crate::engine::{Level, Options};
 use crate::estimate::KernelEstimate;
 use crate::gpu::GpuModel;
 
@@ -52,7 +52,11 @@ impl<W: Write> LogWriter<W> {
         writeln!(out)?;
         writeln!(
             out,
-            "Cascade engine {version}: level {level} computes analytic bounds and is not a cycle-level simulation."
+            "Cascade engine {version}: level {level} {}.",
+            match options.level {
+                Level::L0 => "computes analytic bounds and is not a cycle-level simulation",
+                Level::L1 => "simulates SMs, caches and memory cycle by cycle, skipping idle ones",
+            }
         )?;
         writeln!(
             out,

@@ -92,6 +92,12 @@ pub(super) fn write(out: &mut impl Write, gpu: &GpuModel, options: &Options, tra
         if options.allow_other_arch { "1" } else { "0" },
         "time traces of other architectures",
     )?;
+    line(
+        out,
+        "-cascade_engine_cold",
+        if options.cold { "1" } else { "0" },
+        "empty L2 before each kernel; level 0 always does",
+    )?;
     let mut result = Ok(());
     gpu.each_fact(&mut |key, fact, _| {
         if result.is_ok() {

@@ -1,0 +1,30 @@
+//! Level 1: an event-driven model of the SMs and the memory behind them, cycle by cycle where something
+//! happens and nowhere else. `docs/engine.md` describes it, with the source of every constant.
+
+mod bounds;
+mod caches;
+mod chip;
+mod clusters;
+mod consts;
+mod cta;
+mod deadlock;
+mod image;
+mod isa;
+mod lsu;
+mod mbarrier;
+mod memory;
+mod params;
+mod run;
+mod sm;
+mod stats;
+mod subcore;
+mod sync;
+mod warp;
+
+pub use consts::MAX_CYCLES;
+pub use memory::L2State;
+pub(crate) use run::simulate;
+pub use stats::{CycleStats, Stall};
+
+#[cfg(test)]
+mod tests;

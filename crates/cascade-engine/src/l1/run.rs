@@ -1,0 +1,163 @@
+//! One kernel at level 1, from its trace to its estimate.
+
+use cascade_accelsim::trace::{BlockSource, OpcodeId, ThreadBlock};
+
+use super::bounds::bounds;
+use super::chip::{Blocks, Chip};
+use super::image::Lowering;
+use super::memory::{L2State, Memory};
+use super::params::Params;
+use super::stats::{Counts, CycleStats, Stall};
+use crate::engine::{Engine, EngineError, Options};
+use crate::estimate::{Bound, BoundKind, KernelEstimate, Provenance};
+use crate::gpu::GpuModel;
+use crate::l0::occupancy;
+use crate::opcode::Class;
+
+/// A throughput bound below this share of the body does not explain it: the kernel waited.
+const EXPLAINS: f64 = 0.5;
+
+/// Simulates the kernel of `source` on `gpu`; `state` holds what earlier kernels left in L2.
+pub(crate) fn simulate<S: BlockSource + ?Sized>(
+    source: &mut S,
+    gpu: &GpuModel,
+    options: &Options,
+    state: &mut L2State,
+) -> Result<KernelEstimate, EngineError> {
+    let header = source.header().clone();
+    if !options.allow_other_arch {
+        Engine::check(&header, gpu)?;
+    }
+    let fit = |ctas| occupancy(&header, gpu, ctas).map_err(|limit| Engine::does_not_fit(&header, gpu, limit));
+    let params = Params::new(gpu, &header, &fit(header.grid.count())?);
+    if options.cold {
+        *state = L2State::cold(gpu);
+    }
+    let warm = state.tags.sectors();
+    let mut blocks = Blocks {
+        lowering: Lowering::new(&header),
+        source,
+        gpu,
+        block: ThreadBlock::default(),
+    };
+    let memory = Memory::new(gpu, &params, &mut state.tags);
+    let mut chip = Chip::new(params, memory);
+    let simulated = chip.run(&mut blocks)?;
+    let (lowering, memory) = (&blocks.lowering, &chip.memory);
+    let mut bounds = bounds(lowering, memory, gpu);
+    let floor = bounds.iter().map(|bound| bound.cycles).fold(0.0, f64::max);
+    let body = f64::from(simulated).max(floor);
+    let winner = winner(&mut bounds, body);
+    let t0 = gpu.cycles_from_ns(gpu.chip.kernel_overhead.value);
+    let cycles = (t0 + body).ceil() as u64;
+    let counts = chip.sms.iter().fold(Counts::default(), |mut sum, sm| {
+        sum.add(&sm.counts);
+        sum
+    });
+    let unknown_opcodes = unknown(lowering);
+    let unknown_insts: u64 = unknown_opcodes.iter().map(|(_, count)| count).sum();
+    let sectors_bytes = |sectors: u64| sectors * 32;
+    let share = |bytes: u64, per_cycle: f64| {
+        if body > 0.0 {
+            bytes as f64 / body / per_cycle
+        } else {
+            0.0
+        }
+    };
+    let dram_bytes = sectors_bytes(memory.dram_reads + memory.dram_writes);
+    let dram_peak = gpu.dram_bytes_per_cycle() / gpu.chip.dram_efficiency.value;
+    let slots = gpu.chip.sms.value * gpu.sm_core.schedulers.value;
+    let stats = CycleStats {
+        stalls: Stall::ALL
+            .into_iter()
+            .zip(counts.stalls)
+            .filter(|(_, cycles)| *cycles > 0)
+            .collect(),
+        issue_cycles: counts.issued,
+        l1_sectors: counts.l1_sectors,
+        l1_hits: counts.l1_hits,
+        l2_sectors: memory.l2_sectors,
+        l2_hits: memory.l2_hits,
+        l2_warm_sectors: warm,
+        dram_read_bytes: sectors_bytes(memory.dram_reads),
+        dram_write_bytes: sectors_bytes(memory.dram_writes),
+        l2_share: share(sectors_bytes(memory.l2_sectors), gpu.chip.l2_bandwidth.value),
+        dram_share: share(dram_bytes, dram_peak),
+        issue_share: if body > 0.0 {
+            counts.issued as f64 / (body * slots)
+        } else {
+            0.0
+        },
+        predicates_inferred: lowering.isa.compares && !lowering.isa.predicates_listed,
+        mbarriers_inferred: chip.open.len() as u64,
+        sampled_fraction: 1.0,
+        sampling_error: 0.0,
+    };
+    let insts = lowering.counts.warp_insts;
+    Ok(KernelEstimate {
+        kernel_id: header.id,
+        stream_id: header.stream_id,
+        gpu: gpu.name.clone(),
+        facts_hash: gpu.facts_hash(),
+        status: gpu.status,
+        level: options.level,
+        provenance: Provenance::Simulated,
+        other_arch: (header.binary_version != gpu.sm).then_some(header.binary_version),
+        cycles,
+        time_ns: gpu.ns_from_cycles(cycles as f64),
+        t0_cycles: t0,
+        fill_cycles: 0.0,
+        body_cycles: body,
+        bounds,
+        winner: if body >= t0 { winner } else { BoundKind::Overhead },
+        occupancy: fit(lowering.counts.blocks.max(1))?,
+        blocks: lowering.counts.blocks,
+        blocks_in_grid: header.grid.count(),
+        warp_insts: insts,
+        thread_insts: lowering.counts.thread_insts,
+        sectors: lowering.counts.sectors,
+        l2_bytes: sectors_bytes(memory.l2_sectors),
+        dram_bytes,
+        footprint_exact: true,
+        coverage: if insts == 0 {
+            1.0
+        } else {
+            1.0 - unknown_insts as f64 / insts as f64
+        },
+        unknown_opcodes,
+        cycle_stats: Some(stats),
+        name: header.name,
+    })
+}
+
+/// The largest bound, or [`BoundKind::Latency`] with what no throughput explains.
+fn winner(bounds: &mut Vec<Bound>, body: f64) -> BoundKind {
+    let largest = bounds.iter().fold(None::<Bound>, |best, next| match best {
+        Some(best) if best.cycles >= next.cycles => Some(best),
+        _ => Some(*next),
+    });
+    let explained = largest.map_or(0.0, |bound| bound.cycles);
+    bounds.push(Bound {
+        kind: BoundKind::Latency,
+        cycles: body - explained,
+    });
+    largest
+        .filter(|bound| bound.cycles >= EXPLAINS * body)
+        .map_or(BoundKind::Latency, |bound| bound.kind)
+}
+
+/// Opcodes without a class, with how often they ran, by name.
+fn unknown(lowering: &Lowering) -> Vec<(String, u64)> {
+    let mut unknown: Vec<_> = lowering
+        .by_opcode
+        .iter()
+        .enumerate()
+        .filter_map(|(id, count)| {
+            let id = OpcodeId(u16::try_from(id).ok()?);
+            let unknown = *count > 0 && lowering.isa.cost(id)?.op.class == Class::Unknown;
+            unknown.then(|| (lowering.isa.name(id).to_owned(), *count))
+        })
+        .collect();
+    unknown.sort();
+    unknown
+}
