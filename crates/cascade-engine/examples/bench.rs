@@ -1,4 +1,5 @@
-//! Times the engine on one trace: `bench FILE GPU [L0|L1]`.
+//! Times the engine: `bench TRACE GPU [L0|L1] [sample] [parallel]`, where TRACE is a file or `lm_head`, a synthetic
+//! matrix multiply of the size of OPT-125m's last layer at decode.
 
 #![expect(
     clippy::expect_used,
@@ -6,42 +7,62 @@
     reason = "a tool for the developer's terminal"
 )]
 
+use std::fs::File;
+use std::io::Cursor;
 use std::time::Instant;
 
-use cascade_accelsim::trace;
-use cascade_engine::{Engine, Level, Options, gpu};
+use cascade_accelsim::synth::{Arch, Gemm, KernelShape, SynthKernel};
+use cascade_accelsim::trace::{self, BlockSource, TraceFormat};
+use cascade_engine::{Engine, GpuModel, Level, Options, gpu};
+
+fn lm_head(gpu: &GpuModel) -> Vec<u8> {
+    let shape = Gemm {
+        m: 64,
+        n: 50_272,
+        k: 768,
+        tile_m: 64,
+        tile_n: 64,
+    };
+    let arch = Arch::new(gpu.sm).expect("an architecture with synthetic code");
+    let kernel = SynthKernel::new("lm_head", KernelShape::Gemm(shape), arch).expect("a shape");
+    let mut bytes = Vec::new();
+    kernel.write(1, &mut bytes, TraceFormat::Text).expect("in memory");
+    bytes
+}
 
 fn main() {
-    let mut args = std::env::args().skip(1);
-    let file = args.next().expect("a trace file");
-    let name = args.next().expect("a GPU");
-    let level = if args.next().as_deref() == Some("L0") {
-        Level::L0
-    } else {
-        Level::L1
-    };
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let has = |word: &str| args.iter().skip(2).any(|arg| arg == word);
+    let file = args.first().expect("a trace file, or lm_head");
+    let name = args.get(1).expect("a GPU such as SM90_H100");
     let model = gpu::builtin()
         .expect("valid")
         .into_iter()
-        .find(|gpu| gpu.name == name)
-        .expect("built in");
+        .find(|gpu| gpu.name == *name)
+        .expect("a built-in GPU");
     let options = Options {
-        level,
+        level: if has("L0") { Level::L0 } else { Level::L1 },
         allow_other_arch: true,
+        sample: has("sample"),
+        parallel: has("parallel"),
         ..Options::default()
     };
+    let synthetic = (file == "lm_head").then(|| lm_head(&model));
     let start = Instant::now();
-    let mut source = trace::open(std::fs::File::open(&file).expect("opens"), &file).expect("a trace");
+    let mut source: Box<dyn BlockSource> = match synthetic {
+        Some(bytes) => trace::open(Cursor::new(bytes), "lm_head.traceg").expect("a trace"),
+        None => trace::open(File::open(file).expect("opens"), file).expect("a trace"),
+    };
     let result = Engine::simulate_kernel(&mut *source, &model, &options);
     let seconds = start.elapsed().as_secs_f64();
     match result {
         Ok(kernel) => {
             println!("{kernel:#?}");
             println!(
-                "{} cycles, body {:.0}, {:.3} s, {:.0} warp instructions/s",
+                "{} cycles, body {:.0}, {} warp instructions in {seconds:.3} s: {:.0}/s",
                 kernel.cycles,
                 kernel.body_cycles,
-                seconds,
+                kernel.warp_insts,
                 kernel.warp_insts as f64 / seconds
             );
         }

@@ -39,6 +39,12 @@ pub struct Options {
     pub allow_other_arch: bool,
     /// Empty L2 before each kernel instead of keeping what the kernels before left there. Level 0 always does.
     pub cold: bool,
+    /// Level 1: leave out the middle of long grids whose pace is steady. Grids below [`crate::l1::MIN_WAVES`]
+    /// waves are simulated whole; [`EngineError::Unsteady`] says that a kernel has to be.
+    pub sample: bool,
+    /// Level 1: simulate the SMs of a kernel on the threads of rayon's pool, with the same result to the bit.
+    /// Without the feature `parallel` it does nothing.
+    pub parallel: bool,
 }
 
 /// A trace of one architecture was to run on a GPU of another.
@@ -124,6 +130,18 @@ pub enum EngineError {
         kernel: String,
         /// The limit, core cycles.
         limit: u32,
+    },
+    /// The parts that sampling simulated do not agree.
+    #[error(
+        "kernel `{kernel}` cannot be sampled: its pace before and after the blocks left out differs by {percent:.1} %, more \
+         than {} %. Simulate it without sampling",
+        l1::MAX_DISAGREEMENT * 100.0
+    )]
+    Unsteady {
+        /// Kernel name.
+        kernel: String,
+        /// Difference, percent.
+        percent: f64,
     },
     /// The trace could not be read.
     #[error(transparent)]

@@ -14,8 +14,10 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use cascade_accelsim::config::{Config, GpuConfig, Source};
-use cascade_accelsim::trace;
-use cascade_engine::{Engine, GpuModel, KernelEstimate, Options, gpu};
+use cascade_accelsim::trace::{
+    self, BlockSink, BlockSource, KernelHeader, OpcodeTable, ThreadBlock, TraceError,
+};
+use cascade_engine::{Engine, GpuModel, KernelEstimate, Level, Options, gpu};
 
 fn data() -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -39,14 +41,22 @@ fn model(name: &str) -> GpuModel {
         .expect("built in")
 }
 
-fn simulate(file: &Path, gpu: &GpuModel) -> KernelEstimate {
+fn open(file: &Path) -> Box<dyn BlockSource> {
     let name = file.display().to_string();
-    let mut source = trace::open(File::open(file).expect(&name), &name).expect(&name);
+    trace::open(File::open(file).expect(&name), &name).expect(&name)
+}
+
+fn simulate_at(level: Level, source: &mut dyn BlockSource, gpu: &GpuModel) -> KernelEstimate {
     let options = Options {
+        level,
         allow_other_arch: true,
         ..Options::default()
     };
-    Engine::simulate_kernel(&mut *source, gpu, &options).expect(&name)
+    Engine::simulate_kernel(source, gpu, &options).expect("simulates")
+}
+
+fn simulate(file: &Path, gpu: &GpuModel) -> KernelEstimate {
+    simulate_at(Level::L0, &mut *open(file), gpu)
 }
 
 fn kernel_file(folder: &Path) -> Option<PathBuf> {
@@ -231,4 +241,113 @@ fn disagreements_of_real_configs() {
             "{config}"
         );
     }
+}
+
+/// A trace whose warps end after so many instructions.
+struct Cut<'a> {
+    source: &'a mut dyn BlockSource,
+    length: usize,
+}
+
+impl BlockSource for Cut<'_> {
+    fn header(&self) -> &KernelHeader {
+        self.source.header()
+    }
+    fn header_text(&self) -> &[u8] {
+        self.source.header_text()
+    }
+    fn opcodes(&self) -> &OpcodeTable {
+        self.source.opcodes()
+    }
+    fn next_block(&mut self, block: &mut ThreadBlock) -> Result<bool, TraceError> {
+        let more = self.source.next_block(block)?;
+        block
+            .warps
+            .iter_mut()
+            .for_each(|warp| warp.instrs.truncate(self.length));
+        Ok(more)
+    }
+    fn copy_block(&mut self, sink: &mut dyn BlockSink) -> Result<bool, TraceError> {
+        self.source.copy_block(sink)
+    }
+}
+
+/// The real H100 against level 1: in all, and for one iteration of the loop, which no overhead touches.
+#[test]
+fn level_1_and_the_one_trace_with_real_cycles() {
+    let Some(data) = data() else { return };
+    let folder = data.join("traces/ffma-h100-v5");
+    let file = kernel_file(&folder).expect("a kernel");
+    let real: f64 = std::fs::read_to_string(folder.join("gt"))
+        .expect("gt")
+        .trim()
+        .parse()
+        .expect("a number");
+    let gpu = model("SM90_H100");
+    let whole = simulate_at(Level::L1, &mut *open(&file), &gpu);
+    let mut block = ThreadBlock::default();
+    assert!(open(&file).next_block(&mut block).expect("a block"));
+    let instrs = &block.warps.first().expect("a warp").instrs;
+    // The loop starts where the program goes back to.
+    let turns: Vec<usize> = instrs
+        .windows(2)
+        .enumerate()
+        .filter(|(_, pair)| matches!(pair, [a, b] if b.pc < a.pc))
+        .map(|(i, _)| i + 1)
+        .collect();
+    let cut = |length| {
+        let mut source = open(&file);
+        let mut source = Cut {
+            source: &mut *source,
+            length,
+        };
+        simulate_at(Level::L1, &mut source, &gpu).body_cycles
+    };
+    let (first, last) = (*turns.first().expect("a loop"), *turns.last().expect("a loop"));
+    let turn = (cut(last) - cut(first)) / (turns.len() as f64 - 1.0);
+    println!(
+        "ffma-h100-v5 at level 1: {} cycles (body {:.0}, T0 {:.0}), real {real}: {:+.1} %; {} turns of {turn:.1} cycles",
+        whole.cycles,
+        whole.body_cycles,
+        whole.t0_cycles,
+        (whole.cycles as f64 / real - 1.0) * 100.0,
+        turns.len() + 1,
+    );
+    // 128 dependent multiply-adds of four cycles and a little more.
+    assert!((512.0..560.0).contains(&turn), "{turn}");
+}
+
+/// Level 1 beside Accel-Sim without its launch constant, on the same configs: printed as a table for
+/// `docs/engine.md`. Nothing is tuned to it; what is asserted is that every trace runs.
+#[test]
+fn level_1_beside_accel_sim() {
+    let Some(data) = data() else { return };
+    let mut errors = Vec::new();
+    for (folder, config, cycles) in &reference(&data) {
+        let file = kernel_file(&data.join(folder))
+            .filter(|file| file.extension().is_none_or(|kind| kind != "trace"));
+        let (Some((gpu, launch)), Some(file)) = (config_model(&data, config), file) else {
+            continue;
+        };
+        let estimate = simulate_at(Level::L1, &mut *open(&file), &gpu);
+        let error = estimate.body_cycles / (cycles - launch) - 1.0;
+        println!(
+            "| {} | {config} | {:.0} | {:.0} | {:+.0} % | {} |",
+            folder.trim_start_matches("traces/").trim_start_matches("traces-"),
+            cycles - launch,
+            estimate.body_cycles,
+            error * 100.0,
+            estimate.winner.as_str()
+        );
+        assert!(estimate.body_cycles > 0.0, "{folder} on {config}");
+        errors.push(error.abs());
+    }
+    assert!(errors.len() > 50, "only {} rows were understood", errors.len());
+    errors.sort_by(f64::total_cmp);
+    println!(
+        "level 1 against Accel-Sim, {} rows: mean {:.1} %, median {:.1} %",
+        errors.len(),
+        errors.iter().sum::<f64>() / errors.len() as f64 * 100.0,
+        errors.get(errors.len() / 2).copied().unwrap_or_default() * 100.0
+    );
 }

@@ -2,13 +2,20 @@
 //! simulated cycles, and the reference for "what would help".
 
 use super::image::Lowering;
-use super::memory::Memory;
+use super::sample::Traffic;
 use crate::estimate::{Bound, BoundKind};
 use crate::gpu::GpuModel;
 use crate::l0::costs::{MULTIPLY, TENSOR, UNITS};
 
-/// Every throughput bound of the work that was simulated.
-pub(super) fn bounds(lowering: &Lowering, memory: &Memory<'_>, gpu: &GpuModel) -> Vec<Bound> {
+/// Every throughput bound. What was simulated stands for `scale` times as many instructions; `traffic` is that of
+/// the whole kernel and `port_cycles` the work of the busiest SM's port.
+pub(super) fn bounds(
+    lowering: &Lowering,
+    port_cycles: f64,
+    traffic: Traffic,
+    scale: f64,
+    gpu: &GpuModel,
+) -> Vec<Bound> {
     let sms = gpu.chip.sms.value.max(1.0);
     let subcores = sms * gpu.sm_core.schedulers.value;
     let mut busy = [0.0; UNITS];
@@ -24,18 +31,21 @@ pub(super) fn bounds(lowering: &Lowering, memory: &Memory<'_>, gpu: &GpuModel) -
     }
     let unit = busy.iter().take(TENSOR).copied().fold(0.0, f64::max);
     let tensor = busy.get(TENSOR).copied().unwrap_or(0.0);
-    let l2_bytes = memory.l2_sectors as f64 * 32.0;
-    let dram_bytes = (memory.dram_reads + memory.dram_writes) as f64 * 32.0;
+    let l2_bytes = traffic.l2 as f64 * 32.0;
+    let dram_bytes = (traffic.dram_reads + traffic.dram_writes) as f64 * 32.0;
     let launch = lowering.counts.blocks as f64 / sms * gpu.chip.cta_launch_interval.value;
     [
-        (BoundKind::Issue, lowering.counts.warp_insts as f64 / subcores),
-        (BoundKind::Unit, unit / subcores),
-        (BoundKind::Tensor, tensor / subcores),
-        (BoundKind::Lsu, lowering.counts.lsu_cycles as f64 / sms),
-        (BoundKind::L2Port, memory.busiest_port_cycles()),
+        (
+            BoundKind::Issue,
+            lowering.counts.warp_insts as f64 * scale / subcores,
+        ),
+        (BoundKind::Unit, unit * scale / subcores),
+        (BoundKind::Tensor, tensor * scale / subcores),
+        (BoundKind::Lsu, lowering.counts.lsu_cycles as f64 * scale / sms),
+        (BoundKind::L2Port, port_cycles * scale),
         (BoundKind::L2, l2_bytes / gpu.chip.l2_bandwidth.value),
         (BoundKind::Dram, dram_bytes / gpu.dram_bytes_per_cycle()),
-        (BoundKind::Launch, launch),
+        (BoundKind::Launch, launch * scale),
     ]
     .map(|(kind, cycles)| Bound { kind, cycles })
     .to_vec()

@@ -15,6 +15,7 @@ use super::image::{Image, Lowering};
 use super::lsu::Kind;
 use super::memory::Memory;
 use super::params::Params;
+use super::sample::{Counter, LeftOut, Progress, Sampler};
 use super::sm::{Env, Sm};
 use super::stats::Stall;
 use super::sync::Remote;
@@ -31,6 +32,16 @@ pub(super) struct Blocks<'a, S: BlockSource + ?Sized> {
 }
 
 impl<S: BlockSource + ?Sized> Blocks<'_, S> {
+    /// Leaves out blocks; how many there were, and their instructions.
+    fn skip(&mut self, blocks: u64) -> Result<(u64, u64), EngineError> {
+        let mut counter = Counter::default();
+        let mut skipped = 0;
+        while skipped < blocks && self.source.copy_block(&mut counter)? {
+            skipped += 1;
+        }
+        Ok((skipped, counter.0))
+    }
+
     /// The next block, `None` at the end of the trace.
     pub(super) fn next(&mut self) -> Result<Option<Image>, EngineError> {
         if !self.source.next_block(&mut self.block)? {
@@ -53,6 +64,10 @@ pub(super) struct Chip<'a> {
     pub(super) clusters: Clusters,
     /// Offsets of mbarriers whose first wait passes.
     pub(super) open: BTreeSet<u32>,
+    /// Decides what to leave out, when the caller wants that.
+    pub(super) sampler: Option<Sampler>,
+    pub(super) left_out: LeftOut,
+    pub(super) parallel: bool,
     /// Requests of the quantum, in the order of time.
     order: Vec<(u32, u32)>,
     starts: Vec<u32>,
@@ -67,6 +82,9 @@ impl<'a> Chip<'a> {
             memory,
             clusters: Clusters::default(),
             open: BTreeSet::new(),
+            sampler: None,
+            left_out: LeftOut::default(),
+            parallel: false,
             order: Vec::new(),
             starts: Vec::new(),
         }
@@ -107,14 +125,38 @@ impl<'a> Chip<'a> {
             }
             let until = start + self.quantum();
             let env = env_of(&blocks.lowering, &self.params, &self.open);
-            for sm in &mut self.sms {
-                sm.run(env, until);
-            }
+            run_sms(&mut self.sms, env, until, self.parallel);
             self.serve(&blocks.lowering, start, until);
             now = until;
+            if !self.clusters.in_use() {
+                self.sample(blocks, now)?;
+            }
         }
         let end = self.sms.iter().map(|sm| sm.end).max().unwrap_or(0);
         Ok(end.max(self.memory.writes_done))
+    }
+
+    /// Leaves blocks out if the pace is steady.
+    fn sample<S: BlockSource + ?Sized>(
+        &mut self,
+        blocks: &mut Blocks<'_, S>,
+        now: u32,
+    ) -> Result<(), EngineError> {
+        let Some(sampler) = &mut self.sampler else {
+            return Ok(());
+        };
+        let progress = Progress {
+            cycle: now,
+            started: blocks.lowering.counts.blocks,
+            finished: self.sms.iter().map(|sm| sm.finished).sum(),
+            issued: self.sms.iter().map(|sm| sm.counts.issued).sum(),
+            traffic: self.memory.traffic,
+        };
+        if let Some(skip) = sampler.poll(progress) {
+            let (skipped, insts) = blocks.skip(skip.blocks)?;
+            self.left_out = skip.left_out(skipped, insts);
+        }
+        Ok(())
     }
 
     fn quantum(&self) -> u32 {
@@ -376,6 +418,29 @@ impl<'a> Chip<'a> {
         found.retain(|offset| !self.open.contains(offset));
         found.into_iter().collect()
     }
+}
+
+/// Fewest SMs with something to do for which threads are woken.
+#[cfg(feature = "parallel")]
+const PARALLEL_SMS: usize = 16;
+
+/// Runs every SM to the end of the quantum. They do not see each other meanwhile, so their order is free.
+fn run_sms(sms: &mut [Sm], env: Env<'_>, until: u32, parallel: bool) {
+    #[cfg(feature = "parallel")]
+    if parallel
+        && sms
+            .iter_mut()
+            .map(Sm::next_event)
+            .filter(|next| *next < until)
+            .count()
+            >= PARALLEL_SMS
+    {
+        use rayon::prelude::*;
+        return sms.par_iter_mut().for_each(|sm| sm.run(env, until));
+    }
+    #[cfg(not(feature = "parallel"))]
+    let _: bool = parallel;
+    sms.iter_mut().for_each(|sm| sm.run(env, until));
 }
 
 fn env_of<'a>(lowering: &'a Lowering, params: &'a Params, open: &'a BTreeSet<u32>) -> Env<'a> {

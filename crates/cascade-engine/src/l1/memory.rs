@@ -5,6 +5,7 @@ use super::caches::{L2, spread};
 use super::consts::{ATOMIC_INTERVAL, L2_SLICE_BYTES};
 use super::lsu::{Kind, Request};
 use super::params::Params;
+use super::sample::Traffic;
 use super::stats::Stall;
 use crate::gpu::GpuModel;
 
@@ -40,10 +41,7 @@ pub(super) struct Memory<'a> {
     dram_cycles: f64,
     l2_latency: u32,
     dram_latency: u32,
-    pub(super) l2_sectors: u64,
-    pub(super) l2_hits: u64,
-    pub(super) dram_reads: u64,
-    pub(super) dram_writes: u64,
+    pub(super) traffic: Traffic,
     /// When the last write was acknowledged.
     pub(super) writes_done: u32,
 }
@@ -65,10 +63,7 @@ impl<'a> Memory<'a> {
             dram_cycles: SECTOR / gpu.dram_bytes_per_cycle(),
             l2_latency: params.l2_latency,
             dram_latency: params.dram_latency.max(params.l2_latency),
-            l2_sectors: 0,
-            l2_hits: 0,
-            dram_reads: 0,
-            dram_writes: 0,
+            traffic: Traffic::default(),
             writes_done: 0,
         }
     }
@@ -105,11 +100,11 @@ impl<'a> Memory<'a> {
             at = queue(slice, at, work);
         }
         let found = self.l2.access(request.line, request.mask, reads, writes);
-        self.l2_sectors += u64::from(sectors);
-        self.l2_hits += u64::from(sectors - found.missing.count_ones());
+        self.traffic.l2 += u64::from(sectors);
+        self.traffic.l2_hits += u64::from(sectors - found.missing.count_ones());
         let written_back = found.written_back.count_ones();
         if written_back > 0 {
-            self.dram_writes += u64::from(written_back);
+            self.traffic.dram_writes += u64::from(written_back);
             queue(
                 &mut self.dram_free,
                 at,
@@ -121,7 +116,7 @@ impl<'a> Memory<'a> {
         time += f64::from(degree.saturating_sub(1)) * ATOMIC_INTERVAL;
         if found.missing != 0 {
             let missing = found.missing.count_ones();
-            self.dram_reads += u64::from(missing);
+            self.traffic.dram_reads += u64::from(missing);
             let at = queue(&mut self.dram_free, at, f64::from(missing) * self.dram_cycles);
             (time, level) = (time.max(at + f64::from(self.dram_latency)), Stall::Dram);
             self.l2.under_way(request.line, time.ceil() as u32);

@@ -15,6 +15,7 @@ mod mbarrier;
 mod memory;
 mod params;
 mod run;
+mod sample;
 mod sm;
 mod stats;
 mod subcore;
@@ -24,6 +25,7 @@ mod warp;
 pub use consts::MAX_CYCLES;
 pub use memory::L2State;
 pub(crate) use run::simulate;
+pub use sample::{MAX_DISAGREEMENT, MIN_WAVES};
 pub use stats::{CycleStats, Stall};
 
 #[cfg(test)]

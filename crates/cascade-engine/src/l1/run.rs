@@ -7,6 +7,7 @@ use super::chip::{Blocks, Chip};
 use super::image::Lowering;
 use super::memory::{L2State, Memory};
 use super::params::Params;
+use super::sample::{MAX_DISAGREEMENT, Sampler};
 use super::stats::{Counts, CycleStats, Stall};
 use crate::engine::{Engine, EngineError, Options};
 use crate::estimate::{Bound, BoundKind, KernelEstimate, Provenance};
@@ -42,11 +43,45 @@ pub(crate) fn simulate<S: BlockSource + ?Sized>(
     };
     let memory = Memory::new(gpu, &params, &mut state.tags);
     let mut chip = Chip::new(params, memory);
+    chip.parallel = options.parallel;
+    if options.sample {
+        let wave = chip.params.sms * chip.params.ctas_per_sm;
+        chip.sampler = Some(Sampler::new(
+            header.grid.count(),
+            wave as u64,
+            chip.params.l2_latency,
+        ));
+    }
     let simulated = chip.run(&mut blocks)?;
+    let mut left_out = chip.left_out;
+    if let Some(disagreement) = chip.sampler.as_ref().and_then(Sampler::disagreement) {
+        if disagreement > MAX_DISAGREEMENT {
+            return Err(EngineError::Unsteady {
+                kernel: header.name,
+                percent: disagreement * 100.0,
+            });
+        }
+        left_out.disagreement = left_out.disagreement.max(disagreement);
+    }
     let (lowering, memory) = (&blocks.lowering, &chip.memory);
-    let mut bounds = bounds(lowering, memory, gpu);
+    let insts = lowering.counts.warp_insts + left_out.insts;
+    // What was simulated stands for all instructions.
+    let scale = if left_out.insts == 0 {
+        1.0
+    } else {
+        insts as f64 / lowering.counts.warp_insts.max(1) as f64
+    };
+    let scaled = |count: u64| {
+        if left_out.insts == 0 {
+            count
+        } else {
+            (count as f64 * scale).round() as u64
+        }
+    };
+    let traffic = memory.traffic.and(&left_out.traffic);
+    let mut bounds = bounds(lowering, memory.busiest_port_cycles(), traffic, scale, gpu);
     let floor = bounds.iter().map(|bound| bound.cycles).fold(0.0, f64::max);
-    let body = f64::from(simulated).max(floor);
+    let body = (f64::from(simulated) + left_out.cycles).max(floor);
     let winner = winner(&mut bounds, body);
     let t0 = gpu.cycles_from_ns(gpu.chip.kernel_overhead.value);
     let cycles = (t0 + body).ceil() as u64;
@@ -56,7 +91,6 @@ pub(crate) fn simulate<S: BlockSource + ?Sized>(
     });
     let unknown_opcodes = unknown(lowering);
     let unknown_insts: u64 = unknown_opcodes.iter().map(|(_, count)| count).sum();
-    let sectors_bytes = |sectors: u64| sectors * 32;
     let share = |bytes: u64, per_cycle: f64| {
         if body > 0.0 {
             bytes as f64 / body / per_cycle
@@ -64,7 +98,7 @@ pub(crate) fn simulate<S: BlockSource + ?Sized>(
             0.0
         }
     };
-    let dram_bytes = sectors_bytes(memory.dram_reads + memory.dram_writes);
+    let dram_bytes = (traffic.dram_reads + traffic.dram_writes) * 32;
     let dram_peak = gpu.dram_bytes_per_cycle() / gpu.chip.dram_efficiency.value;
     let slots = gpu.chip.sms.value * gpu.sm_core.schedulers.value;
     let stats = CycleStats {
@@ -76,24 +110,24 @@ pub(crate) fn simulate<S: BlockSource + ?Sized>(
         issue_cycles: counts.issued,
         l1_sectors: counts.l1_sectors,
         l1_hits: counts.l1_hits,
-        l2_sectors: memory.l2_sectors,
-        l2_hits: memory.l2_hits,
+        l2_sectors: traffic.l2,
+        l2_hits: traffic.l2_hits,
         l2_warm_sectors: warm,
-        dram_read_bytes: sectors_bytes(memory.dram_reads),
-        dram_write_bytes: sectors_bytes(memory.dram_writes),
-        l2_share: share(sectors_bytes(memory.l2_sectors), gpu.chip.l2_bandwidth.value),
+        dram_read_bytes: traffic.dram_reads * 32,
+        dram_write_bytes: traffic.dram_writes * 32,
+        l2_share: share(traffic.l2 * 32, gpu.chip.l2_bandwidth.value),
         dram_share: share(dram_bytes, dram_peak),
         issue_share: if body > 0.0 {
-            counts.issued as f64 / (body * slots)
+            counts.issued as f64 * scale / (body * slots)
         } else {
             0.0
         },
         predicates_inferred: lowering.isa.compares && !lowering.isa.predicates_listed,
         mbarriers_inferred: chip.open.len() as u64,
-        sampled_fraction: 1.0,
-        sampling_error: 0.0,
+        sampled_fraction: 1.0 / scale,
+        sampling_error: left_out.disagreement * (1.0 - 1.0 / scale),
     };
-    let insts = lowering.counts.warp_insts;
+    let simulated_insts = lowering.counts.warp_insts;
     Ok(KernelEstimate {
         kernel_id: header.id,
         stream_id: header.stream_id,
@@ -110,19 +144,19 @@ pub(crate) fn simulate<S: BlockSource + ?Sized>(
         body_cycles: body,
         bounds,
         winner: if body >= t0 { winner } else { BoundKind::Overhead },
-        occupancy: fit(lowering.counts.blocks.max(1))?,
-        blocks: lowering.counts.blocks,
+        occupancy: fit((lowering.counts.blocks + left_out.blocks).max(1))?,
+        blocks: lowering.counts.blocks + left_out.blocks,
         blocks_in_grid: header.grid.count(),
         warp_insts: insts,
-        thread_insts: lowering.counts.thread_insts,
-        sectors: lowering.counts.sectors,
-        l2_bytes: sectors_bytes(memory.l2_sectors),
+        thread_insts: scaled(lowering.counts.thread_insts),
+        sectors: scaled(lowering.counts.sectors),
+        l2_bytes: traffic.l2 * 32,
         dram_bytes,
         footprint_exact: true,
-        coverage: if insts == 0 {
+        coverage: if simulated_insts == 0 {
             1.0
         } else {
-            1.0 - unknown_insts as f64 / insts as f64
+            1.0 - unknown_insts as f64 / simulated_insts as f64
         },
         unknown_opcodes,
         cycle_stats: Some(stats),

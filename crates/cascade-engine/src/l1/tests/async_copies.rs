@@ -96,7 +96,7 @@ fn spinning_on_an_mbarrier_is_one_wait() {
     let once = spin(false, 1).body_cycles;
     near(once, 500.0 * 4.0 + 43.0, 0.02, "waits for the other warp");
     near(spin(false, 1000).body_cycles, once, 0.01, "unmarked");
-    assert_eq!(spin(true, 1000).body_cycles, once, "marked");
+    near(spin(true, 1000).body_cycles, once, 0.01, "marked");
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod arithmetic;
 mod async_copies;
 mod memory;
 mod sync;
+mod whole;
 
 use crate::engine::{Engine, EngineError, Level, Options};
 use crate::estimate::KernelEstimate;
@@ -17,6 +18,8 @@ pub(super) const L1: Options = Options {
     level: Level::L1,
     allow_other_arch: false,
     cold: false,
+    sample: false,
+    parallel: false,
 };
 
 pub(super) fn try_run(source: &Synthetic, gpu: &GpuModel) -> Result<KernelEstimate, EngineError> {
