@@ -12,23 +12,35 @@ const TICKS: usize = 5;
 /// Name of the series of measured times.
 const REAL: &str = "Real";
 /// Colours for GPUs before they repeat.
-pub const GPU_COLORS: usize = 5;
+pub const GPU_COLORS: usize = 8;
 
 /// A place in the theme's palette.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hue {
     /// Measured time.
     Real,
-    /// One of the GPUs, below [`GPU_COLORS`].
+    /// One of the GPUs, or of the kernel groups of a step, below [`GPU_COLORS`].
     Gpu(usize),
+    /// Host time.
+    Host,
+    /// The gap before a step.
+    Gap,
+    /// GPU time that no kernel explains.
+    Unmodeled,
+    /// What is left when the largest parts have a colour each.
+    Rest,
 }
 
 impl Hue {
-    /// Its name in the style sheet: `series-real`, `series-0`.
+    /// Its name in the style sheet: `series-real`, `series-0`, `part-host`.
     pub fn name(self) -> String {
         match self {
             Self::Real => "series-real".to_owned(),
             Self::Gpu(n) => format!("series-{n}"),
+            Self::Host => "part-host".to_owned(),
+            Self::Gap => "part-gap".to_owned(),
+            Self::Unmodeled => "part-unmodeled".to_owned(),
+            Self::Rest => "part-rest".to_owned(),
         }
     }
 }
@@ -130,6 +142,12 @@ impl BarChart {
             let label = format!("{} more", format::plural(rest.len() as u64, "kernel"));
             groups.push(Group { label, values });
         }
+        Self::new(series, groups, 1)
+    }
+
+    /// A chart of groups that stand for something else than kernels, values in ns. A first series named `Real` is
+    /// drawn as measured.
+    pub fn of(series: Vec<String>, groups: Vec<Group>) -> Self {
         Self::new(series, groups, 1)
     }
 

@@ -51,6 +51,29 @@ pub fn deviation(fraction: f64) -> String {
     format!("{sign}{:.1}{NBSP}%", percent.abs())
 }
 
+/// A number with so many decimals: `254.45 ms`. Where figures stand in a column, digits must line up.
+pub fn fixed(value: f64, decimals: usize, unit: &str) -> String {
+    if !value.is_finite() {
+        return NONE.to_owned();
+    }
+    let sign = if value < 0.0 { "−" } else { "" };
+    format!("{sign}{:.decimals$}{NBSP}{unit}", value.abs())
+}
+
+/// The same with its sign, as differences have it: `+7.69 ms`, `−14.2 %`. What rounds to 0 has none.
+pub fn signed(value: f64, decimals: usize, unit: &str) -> String {
+    if !value.is_finite() {
+        return NONE.to_owned();
+    }
+    let number = format!("{:.decimals$}", value.abs());
+    let sign = match number.bytes().any(|b| (b'1'..=b'9').contains(&b)) {
+        false => "",
+        true if value < 0.0 => "−",
+        true => "+",
+    };
+    format!("{sign}{number}{NBSP}{unit}")
+}
+
 /// How long ago, from seconds: `just now`, `42 s ago`, `3 min ago`, `5 h ago`, `2 d ago`. A clock that runs
 /// behind the server's makes no negative age.
 pub fn age(seconds: f64) -> String {
@@ -166,6 +189,16 @@ mod tests {
         assert_eq!(count(71_974), "71,974");
         assert_eq!(count(1_000_000), "1,000,000");
         assert_eq!(count(12), "12");
+    }
+
+    #[test]
+    fn figures_of_a_column_have_the_same_decimals() {
+        assert_eq!(plain(fixed(254.4522, 2, "ms")), "254.45 ms");
+        assert_eq!(plain(fixed(-1.5, 1, "µs")), "−1.5 µs");
+        assert_eq!(fixed(f64::INFINITY, 2, "ms"), NONE);
+        assert_eq!(plain(signed(7.6985, 2, "ms")), "+7.70 ms");
+        assert_eq!(plain(signed(-14.237, 1, "%")), "−14.2 %");
+        assert_eq!(plain(signed(-0.001, 2, "ms")), "0.00 ms");
     }
 
     #[test]

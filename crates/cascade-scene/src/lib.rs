@@ -11,3 +11,4 @@ pub mod format;
 pub mod kernel_name;
 pub mod log;
 pub mod page;
+pub mod request;
