@@ -50,6 +50,7 @@ pub fn App() -> impl IntoView {
                     <Route path=path!("/traces/:id") view=pages::TracePage ssr=SsrMode::Async />
                     <Route path=path!("/runs") view=pages::Runs ssr=SsrMode::Async />
                     <Route path=path!("/runs/new") view=pages::NewRun ssr=SsrMode::Async />
+                    <Route path=path!("/compare") view=pages::Compare ssr=SsrMode::Async />
                     <Route path=path!("/runs/:id") view=pages::RunPage ssr=SsrMode::Async />
                 </Routes>
             </main>

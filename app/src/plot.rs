@@ -1,5 +1,7 @@
-//! Draws a [`BarChart`] as SVG with plotters. Called in the browser only: plotters measures text there, so a
+//! Draws charts as SVG with plotters: a [`BarChart`] here, stacked bars in [`stack`]. Called in the browser only: plotters measures text there, so a
 //! server would lay the same chart out differently.
+
+pub(crate) mod stack;
 
 use cascade_scene::chart::{BarChart, GPU_COLORS, Hue};
 use cascade_scene::format;
@@ -29,6 +31,9 @@ const GPUS: [RGBColor; GPU_COLORS] = [
     RGBColor(1, 0, 2),
     RGBColor(1, 0, 3),
     RGBColor(1, 0, 4),
+    RGBColor(1, 0, 5),
+    RGBColor(1, 0, 6),
+    RGBColor(1, 0, 7),
 ];
 const REAL: RGBColor = RGBColor(1, 1, 0);
 const GRID: RGBColor = RGBColor(2, 0, 0);
@@ -118,13 +123,18 @@ fn stand_in(color: Hue) -> RGBColor {
     match color {
         Hue::Real => REAL,
         Hue::Gpu(n) => GPUS.get(n).copied().unwrap_or(REAL),
+        Hue::Host => RGBColor(4, 0, 0),
+        Hue::Gap => RGBColor(4, 0, 1),
+        Hue::Unmodeled => RGBColor(4, 0, 2),
+        Hue::Rest => RGBColor(4, 0, 3),
     }
 }
 
 /// Puts the style sheet's colours in place of the stand-ins.
 fn with_theme(mut text: String) -> String {
     let hex = |RGBColor(r, g, b): RGBColor| format!("#{r:02X}{g:02X}{b:02X}");
-    for color in (0..GPU_COLORS).map(Hue::Gpu).chain([Hue::Real]) {
+    let parts = [Hue::Real, Hue::Host, Hue::Gap, Hue::Unmodeled, Hue::Rest];
+    for color in (0..GPU_COLORS).map(Hue::Gpu).chain(parts) {
         text = text.replace(&hex(stand_in(color)), &format!("var(--{})", color.name()));
     }
     text.replace(&hex(GRID), "var(--line)")

@@ -55,13 +55,25 @@ pub(crate) fn traces() -> Vec<TraceSummary> {
         Some("post-processing failed: kernel-12.trace:4071: a memory instruction without addresses".into());
     let synthetic = TraceSummary {
         synthetic: true,
+        has_step_timeline: false,
         source_gpu: None,
         model: Some("opt-125m-like".into()),
         ..summary("synth-opt", TraceState::Ready, 24)
     };
     let sample = TraceSummary {
         sample: true,
+        sample_set: Some("opt125m".into()),
         ..summary("opt125m-h100-e2e", TraceState::Ready, 180)
+    };
+    let a100 = TraceSummary {
+        source_gpu: Some("NVIDIA A100-SXM4-80GB".into()),
+        trace_gpu_arch: "sm_80".into(),
+        suggested_sim_config: Some("SM80_A100".into()),
+        real_gpu_config: Some("SM80_A100".into()),
+        sample_sim_configs: Vec::new(),
+        sample: true,
+        sample_set: Some("opt125m".into()),
+        ..summary("opt125m-a100-e2e", TraceState::Ready, 153)
     };
     vec![
         summary("qwen2.5-0.5b-decode", TraceState::Uploading, 311),
@@ -70,6 +82,7 @@ pub(crate) fn traces() -> Vec<TraceSummary> {
         failed,
         synthetic,
         sample,
+        a100,
     ]
 }
 
@@ -201,6 +214,16 @@ pub(crate) fn runs() -> Vec<RunDetail> {
         engine: Engine::Replay,
         ..sim("run-d", 9, "SM90_H100", 0, Succeeded, 24)
     }];
+    let bundled = |id: &str, trace: &str, gpus: &[&str]| {
+        let sims = gpus.iter().zip(20..).map(|(gpu, number)| SimSummary {
+            engine: Engine::Replay,
+            kernels_total: 180,
+            ..sim(id, number, gpu, 0, Succeeded, 180)
+        });
+        let mut run = run(id, trace, sims.collect());
+        run.summary.sample = true;
+        run
+    };
     vec![
         run("run-a", "opt-125m-hello", active),
         run(
@@ -217,6 +240,12 @@ pub(crate) fn runs() -> Vec<RunDetail> {
             vec![sim("run-c", 8, "SM90_H100", 0, Cancelled, 3)],
         ),
         run("run-d", "synth-opt", replays),
+        bundled(
+            "run-sample-opt125m-h100-e2e",
+            "opt125m-h100-e2e",
+            &["SM90_H100", "SM90_H200"],
+        ),
+        bundled("run-sample-opt125m-a100-e2e", "opt125m-a100-e2e", &["SM80_A100"]),
     ]
 }
 

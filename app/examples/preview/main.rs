@@ -7,6 +7,7 @@
     reason = "a preview that cannot go on tells its author by stopping"
 )]
 
+mod digests;
 mod fixtures;
 
 use std::convert::Infallible;
@@ -23,7 +24,7 @@ use axum::routing::get;
 use axum::{Json, Router};
 use cascade_api::{
     Comparison, GpuConfig, Health, KernelStat, RunDetail, RunEvent, RunFile, RunId, RunSummary, SimId,
-    SimSummary, TraceDetail, TraceId, TraceSummary,
+    SimStepDigest, SimSummary, TraceDetail, TraceId, TraceSummary,
 };
 use futures::Stream;
 use leptos::prelude::provide_context;
@@ -68,6 +69,9 @@ impl Backend for Fake {
     }
     async fn run_files(&self, id: RunId) -> Result<Vec<RunFile>, DataError> {
         Ok(fixtures::files(&self.run(id).await?))
+    }
+    async fn run_digests(&self, id: RunId) -> Result<Vec<SimStepDigest>, DataError> {
+        Ok(digests::digests(&self.run(id).await?))
     }
     async fn sim(&self, id: SimId) -> Result<SimSummary, DataError> {
         Err(not_found(id.as_str()))
@@ -164,6 +168,10 @@ async fn main() {
         .route(
             "/api/runs/{id}/files",
             get(|Path(id)| async { answer(Fake.run_files(id).await) }),
+        )
+        .route(
+            "/api/runs/{id}/step-digests",
+            get(|Path(id)| async { answer(Fake.run_digests(id).await) }),
         )
         .route("/api/runs/{id}/events", get(events))
         .leptos_routes_with_context(&options, generate_route_list(App), context, move || {

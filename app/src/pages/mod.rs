@@ -1,5 +1,6 @@
 //! One module for each page.
 
+mod compare;
 mod home;
 mod not_found;
 mod run;
@@ -7,6 +8,7 @@ mod runs;
 mod token;
 mod traces;
 
+pub(crate) use compare::Compare;
 pub(crate) use home::Home;
 pub(crate) use not_found::NotFound;
 pub(crate) use run::RunPage;

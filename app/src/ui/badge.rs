@@ -2,6 +2,7 @@
 
 use cascade_api::{Engine, RunState, SimState, TraceState, TraceSummary};
 use cascade_scene::engine;
+use cascade_scene::request::SAMPLE_NOTE;
 use leptos::prelude::*;
 
 /// What a badge's colour says.
@@ -127,8 +128,29 @@ pub fn TraceMarks<'a>(
     let synthetic = trace.synthetic.then(|| {
         view! { <Badge text="synthetic" tone=Tone::Warn title="Made by the synthesiser, not captured from a GPU" /> }
     });
-    let sample = trace.sample.then(|| {
-        view! { <Badge text="sample" title="Bundled with the app; it holds no instructions to simulate" /> }
-    });
+    let sample = trace.sample.then(|| view! { <SampleBadge /> });
     (synthetic, sample)
+}
+
+/// Marks what is bundled with the app.
+#[component]
+pub fn SampleBadge() -> impl IntoView {
+    view! { <Badge text="Sample" tone=Tone::Warn title=format!("Bundled with the app; {SAMPLE_NOTE}") /> }
+}
+
+/// Marks a run that plays back recorded results.
+#[component]
+pub fn ReplayBadge() -> impl IntoView {
+    view! { <Badge text="Replay" tone=Tone::Warn title="Plays back recorded results" /> }
+}
+
+/// Says below a list what the samples in it are; nothing where there are none.
+#[component]
+pub fn SampleNote(
+    /// Whether the list has a sample.
+    any: bool,
+) -> impl IntoView {
+    any.then(|| {
+        view! { <p class="muted small sample-note"><SampleBadge /> {format!(" {SAMPLE_NOTE}, bundled with the app")}</p> }
+    })
 }

@@ -6,6 +6,7 @@ use leptos::prelude::*;
 
 use crate::live::Live;
 use crate::plot::{self, HEIGHT, MIN_BAR};
+use crate::ui::{Switch, width_of};
 
 /// Names shown one by one; the rest are added up.
 const NAMES: usize = 10;
@@ -17,18 +18,6 @@ pub(super) fn Charts(
     live: Live,
 ) -> impl IntoView {
     let by_name = RwSignal::new(false);
-    let tab = move |name: bool, text: &'static str| {
-        view! {
-            <button
-                type="button"
-                class="segment"
-                aria-pressed=move || (by_name.get() == name).to_string()
-                on:click=move |_| by_name.set(name)
-            >
-                {text}
-            </button>
-        }
-    };
     let series = Memo::new(move |_| {
         let chart = live.kernels(|table| BarChart::by_name(table, 1));
         let named = chart
@@ -46,9 +35,12 @@ pub(super) fn Charts(
     };
     view! {
         <div class="chart-bar">
-            <div class="segmented" role="group" aria-label="What the chart shows">
-                {tab(false, "In launch order")} {tab(true, "By kernel")}
-            </div>
+            <Switch
+                label="What the chart shows"
+                choices=vec![(false, "In launch order".into()), (true, "By kernel".into())]
+                chosen=by_name
+                on_choose=move |name| by_name.set(name)
+            />
             <div class="legend">{legend}</div>
         </div>
         <Show when=move || by_name.get() fallback=move || view! { <ByLaunch live /> }>
@@ -64,22 +56,7 @@ fn ByLaunch(
     live: Live,
 ) -> impl IntoView {
     let frame = NodeRef::<html::Div>::new();
-    let width = RwSignal::new(None::<u32>);
-    let measure = move || {
-        if let Some(frame) = frame.get_untracked() {
-            width.set(
-                u32::try_from(frame.client_width())
-                    .ok()
-                    .filter(|width| *width > 0),
-            );
-        }
-    };
-    Effect::new(move || {
-        frame.track();
-        measure();
-        let resized = window_event_listener(leptos::ev::resize, move |_| measure());
-        on_cleanup(move || resized.remove());
-    });
+    let width = width_of(frame);
     let chart = Memo::new(move |_| {
         let width = width.get()?;
         Some((

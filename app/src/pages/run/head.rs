@@ -2,13 +2,14 @@
 
 use cascade_api::{Engine, RunState};
 use cascade_scene::format;
+use cascade_scene::request::SAMPLE_NOTE;
 use leptos::prelude::*;
 
 use crate::data::{self, segment};
 use crate::live::{Link, Live};
 use crate::ui::{
     Age, Badge, Button, ButtonLink, ConfirmDialog, Crumb, Elapsed, EngineBadge, Icon, IconName, Look, Notice,
-    PageHead, Progress, RunBadge, Stat, Tone, TraceMarks,
+    PageHead, Progress, ReplayBadge, RunBadge, SampleBadge, Stat, Tone, TraceMarks,
 };
 
 /// Title, state, actions and figures.
@@ -64,16 +65,17 @@ pub(super) fn Head(
     let badges = move || {
         view! {
             <RunBadge state />
-            {sample.then(|| view! { <Badge text="sample" title="Recorded before this workspace existed" /> })}
-            {replay.then(|| view! { <Badge text="replay" tone=Tone::Warn title="Plays back recorded results" /> })}
+            {sample.then(|| view! { <SampleBadge /> })}
+            {replay.then(|| view! { <ReplayBadge /> })}
             <LinkBadge live />
         }
     };
+    let reconstructed = (sample || trace.sample).then_some(SAMPLE_NOTE);
     let trace_href = format!("/traces/{}", segment(trace.id.as_str()));
     view! {
         <PageHead title=id.to_string() crumb=Crumb { href: "/runs", text: "Runs" } badges=badges actions=actions />
         <p class="subline">
-            "Simulates " <a href=trace_href>{trace.id.to_string()}</a> <TraceMarks trace=&trace /> <Engines live />
+            "Simulates " <a href=trace_href>{trace.id.to_string()}</a> <TraceMarks trace=&trace /> <Engines live /> {reconstructed}
         </p>
         {move || failed.get().map(|text| view! { <Notice tone=Tone::Bad><p>{text}</p></Notice> })}
         <Figures live />

@@ -1,13 +1,14 @@
-//! A run: live tiles, kernels, logs, files and downloads.
+//! A run: live tiles, request time, kernels, logs, files and downloads.
 
 mod chart;
 mod files;
 mod head;
 mod kernels;
 mod log;
+mod request;
 mod tile;
 
-use cascade_api::{Comparison, RunDetail, RunFile, RunId, SimId};
+use cascade_api::{Comparison, RunDetail, RunFile, RunId, SimId, SimStepDigest};
 use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::NavigateOptions;
@@ -20,10 +21,11 @@ use files::Files;
 use head::Head;
 use kernels::Kernels;
 use log::Log;
+use request::Request;
 use tile::Tile;
 
 /// What the first paint shows.
-type RunFacts = (RunDetail, Comparison, Vec<RunFile>);
+type RunFacts = (RunDetail, Comparison, Vec<RunFile>, Vec<SimStepDigest>);
 
 /// One run by the id in the address.
 #[component]
@@ -33,7 +35,7 @@ pub(crate) fn RunPage() -> impl IntoView {
     let facts = Resource::new(id, read);
     view! {
         <Title text=move || id().to_string() />
-        <div class="page">{loaded(facts, |(run, comparison, files)| view! { <Run run comparison files /> })}</div>
+        <div class="page">{loaded(facts, |(run, comparison, files, digests)| view! { <Run run comparison files digests /> })}</div>
     }
 }
 
@@ -43,7 +45,8 @@ async fn read(id: RunId) -> Result<RunFacts, DataError> {
     Ok((
         run,
         data::comparison(id.clone()).await?,
-        data::run_files(id).await?,
+        data::run_files(id.clone()).await?,
+        data::run_digests(id).await?,
     ))
 }
 
@@ -56,6 +59,8 @@ fn Run(
     comparison: Comparison,
     /// Its files then.
     files: Vec<RunFile>,
+    /// Its predicted requests then.
+    digests: Vec<SimStepDigest>,
 ) -> impl IntoView {
     let id = run.summary.id.clone();
     let sims: Vec<SimId> = run.sims.iter().map(|sim| sim.id.clone()).collect();
@@ -90,6 +95,7 @@ fn Run(
     view! {
         <Head live />
         <section class="tiles" aria-label="Simulations">{tiles}</section>
+        <Request live run=id.clone() digests />
         <Kernels live />
         <Log live selected />
         <Files live run=id files />

@@ -7,7 +7,8 @@ use leptos_meta::Title;
 
 use crate::data::{self, segment};
 use crate::ui::{
-    Age, Badge, ButtonLink, DataTable, Empty, Look, PageHead, RunBadge, Tone, loaded, poll_while,
+    Age, ButtonLink, DataTable, Empty, Look, PageHead, ReplayBadge, RunBadge, SampleBadge, SampleNote,
+    loaded, poll_while,
 };
 
 /// Every run of the workspace. While one is active, the list asks again every two seconds.
@@ -17,7 +18,12 @@ pub(crate) fn Runs() -> impl IntoView {
     poll_while(runs, |runs: &Vec<RunSummary>| {
         runs.iter().any(|run| run.state == RunState::Active)
     });
-    let actions = || view! { <ButtonLink look=Look::Primary href="/runs/new">"New run"</ButtonLink> };
+    let actions = || {
+        view! {
+            <ButtonLink href="/compare">"Compare"</ButtonLink>
+            <ButtonLink look=Look::Primary href="/runs/new">"New run"</ButtonLink>
+        }
+    };
     view! {
         <Title text="Runs" />
         <div class="page">
@@ -46,7 +52,11 @@ pub(crate) fn Runs() -> impl IntoView {
 pub(crate) fn run_table(runs: &[RunSummary]) -> impl IntoView + use<> {
     let columns = ["Run", "State", "Trace", "GPUs", "#Sims done", "Age"];
     let rows: Vec<_> = runs.iter().map(row).collect();
-    view! { <DataTable label="Runs" columns=columns.map(String::from).to_vec()>{rows}</DataTable> }
+    let any = runs.iter().any(|run| run.sample);
+    view! {
+        <DataTable label="Runs" columns=columns.map(String::from).to_vec()>{rows}</DataTable>
+        <SampleNote any />
+    }
 }
 
 /// One run as a row.
@@ -74,8 +84,8 @@ fn row(run: &RunSummary) -> impl IntoView + use<> {
             <td>
                 <span class="badges">
                     <RunBadge state=run.state />
-                    {run.sample.then(|| view! { <Badge text="sample" title="Recorded before this workspace existed" /> })}
-                    {run.replay.then(|| view! { <Badge text="replay" tone=Tone::Warn title="Plays back recorded results" /> })}
+                    {run.sample.then(|| view! { <SampleBadge /> })}
+                    {run.replay.then(|| view! { <ReplayBadge /> })}
                 </span>
             </td>
             <td><a href=trace>{run.trace_id.to_string()}</a></td>

@@ -7,7 +7,7 @@ use leptos_meta::Title;
 
 use crate::data::{self, segment};
 use crate::pages::home::Guide;
-use crate::ui::{Age, DataTable, Empty, PageHead, TraceBadge, TraceMarks, loaded, poll_while};
+use crate::ui::{Age, DataTable, Empty, PageHead, SampleNote, TraceBadge, TraceMarks, loaded, poll_while};
 
 /// Every trace of the workspace. While one is on its way, the list asks again every two seconds.
 #[component]
@@ -51,7 +51,11 @@ pub(crate) fn trace_table(traces: &[TraceSummary]) -> impl IntoView + use<> {
         "Trace", "State", "Model", "GPU", "Arch", "#Kernels", "#Size", "Age",
     ];
     let rows: Vec<_> = traces.iter().map(row).collect();
-    view! { <DataTable label="Traces" columns=columns.map(String::from).to_vec()>{rows}</DataTable> }
+    let any = traces.iter().any(|trace| trace.sample);
+    view! {
+        <DataTable label="Traces" columns=columns.map(String::from).to_vec()>{rows}</DataTable>
+        <SampleNote any />
+    }
 }
 
 /// One trace as a row.

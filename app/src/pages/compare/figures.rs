@@ -1,0 +1,212 @@
+//! The comparison itself: bars of one metric, and the table of all of them.
+
+use cascade_api::{RunDetail, SimStepDigest};
+use cascade_scene::format;
+use cascade_scene::request::compare::{Metric, RunColumn, chart};
+use cascade_scene::request::figure::error;
+use cascade_scene::request::{COUNTERFACTUAL, columns, dilution};
+use leptos::html;
+use leptos::prelude::*;
+
+use crate::data::segment;
+use crate::plot::{self, HEIGHT};
+use crate::ui::{Card, EngineBadge, Notice, SampleBadge, Switch, Tone, width_of};
+
+/// A column with what its run is.
+#[derive(Clone, Debug, PartialEq)]
+struct Side {
+    /// GPU and prediction.
+    run: RunColumn,
+    /// The trace it comes from.
+    trace: String,
+    /// Whether trace or run is bundled.
+    sample: bool,
+}
+
+/// Chart and table, or why there are none.
+#[component]
+pub(super) fn Figures(
+    /// The runs with their predictions.
+    compared: Vec<(RunDetail, Vec<SimStepDigest>)>,
+) -> impl IntoView {
+    let without: Vec<_> = compared
+        .iter()
+        .filter(|(_, digests)| columns(digests).is_empty())
+        .map(|(run, _)| {
+            let text = format!("{} has no predicted requests to compare.", run.summary.id);
+            view! { <Notice tone=Tone::Warn><p>{text}</p></Notice> }
+        })
+        .collect();
+    let sides: Vec<Side> = compared
+        .iter()
+        .flat_map(|(run, digests)| {
+            columns(digests).into_iter().map(|column| Side {
+                run: RunColumn {
+                    run: run.summary.id.clone(),
+                    column,
+                },
+                trace: run.trace.id.to_string(),
+                sample: run.summary.sample || run.trace.sample,
+            })
+        })
+        .collect();
+    if sides.is_empty() {
+        return without.into_any();
+    }
+    let diluted: Vec<_> = sides
+        .iter()
+        .filter_map(|side| {
+            let text = dilution(&side.run.column.digest)?;
+            let text = format!("{}: {text}", side.run.column.label);
+            Some(view! { <Notice tone=Tone::Neutral><p>{text}</p></Notice> })
+        })
+        .collect();
+    let runs: Vec<RunColumn> = sides.iter().map(|side| side.run.clone()).collect();
+    view! {
+        {without}
+        <Card title="Side by side">
+            <Bars runs />
+        </Card>
+        <Card title="Figures">{table(&sides)}</Card>
+        {diluted}
+    }
+    .into_any()
+}
+
+/// Bars of the chosen metric. Drawn in the browser, which knows how wide they may be.
+#[component]
+fn Bars(
+    /// What is compared.
+    runs: Vec<RunColumn>,
+) -> impl IntoView {
+    let runs = StoredValue::new(runs);
+    let metric = RwSignal::new(Metric::Request);
+    let frame = NodeRef::<html::Div>::new();
+    let width = width_of(frame);
+    let svg = move || {
+        let Some(width) = width.get() else {
+            return String::new();
+        };
+        let chart = runs.with_value(|runs| chart(runs, metric.get()));
+        plot::svg(&chart, width).unwrap_or_else(|error| {
+            leptos::logging::warn!("the chart could not be drawn: {error}");
+            String::new()
+        })
+    };
+    let choices = Metric::ALL.map(|metric| (metric, metric.short().to_owned()));
+    let label = move || {
+        format!(
+            "{}, real and simulated; the table below says the same",
+            metric.get().name()
+        )
+    };
+    view! {
+        <div class="chart-bar">
+            <Switch
+                label="What the bars show"
+                choices=choices.to_vec()
+                chosen=metric
+                on_choose=move |to| metric.set(to)
+            />
+            <div class="legend">
+                <span class="legend-item"><i class="swatch series-real" aria-hidden="true"></i>"Real"</span>
+                <span class="legend-item"><i class="swatch series-0" aria-hidden="true"></i>"Simulated"</span>
+            </div>
+        </div>
+        <figure class="chart">
+            <div class="chart-area" node_ref=frame style=format!("height:{HEIGHT}px") role="img" aria-label=label inner_html=svg></div>
+        </figure>
+    }
+}
+
+/// A column for each GPU of each run, a row for each metric.
+fn table(sides: &[Side]) -> impl IntoView + use<> {
+    let heads: Vec<_> = sides
+        .iter()
+        .map(|side| {
+            let href = format!("/runs/{}#request-time", segment(side.run.run.as_str()));
+            view! {
+                <th scope="col" class="number side">
+                    <b>{side.run.column.label.clone()}</b>
+                    <a href=href>{side.run.run.to_string()}</a>
+                    <span>{side.trace.clone()}</span>
+                </th>
+            }
+        })
+        .collect();
+    let origins: Vec<_> = sides
+        .iter()
+        .map(|side| {
+            view! {
+                <td class="number">
+                    <span class="badges end">
+                        {side.sample.then(|| view! { <SampleBadge /> })}
+                        <EngineBadge engine=side.run.column.engine />
+                    </span>
+                </td>
+            }
+        })
+        .collect();
+    let baselines: Vec<_> = sides
+        .iter()
+        .map(|side| {
+            let digest = &side.run.column.digest;
+            let text = if digest.counterfactual {
+                COUNTERFACTUAL.to_owned()
+            } else {
+                digest.real_gpu.clone().unwrap_or_else(|| format::NONE.to_owned())
+            };
+            view! { <td class="number baseline">{text}</td> }
+        })
+        .collect();
+    let rows: Vec<_> = Metric::ALL
+        .into_iter()
+        .map(|metric| {
+            let cells: Vec<_> = sides
+                .iter()
+                .map(|side| {
+                    let value = metric.of(&side.run.column.digest);
+                    let unit = metric.unit();
+                    let real = value.real.map(|real| {
+                        view! {
+                            <span>{format!("real {}", unit.text(real))}</span>
+                            <span>{error(&value, unit)}</span>
+                        }
+                    });
+                    view! { <td class="number side"><b>{unit.or_none(value.simulated)}</b> {real}</td> }
+                })
+                .collect();
+            view! { <tr><th scope="row">{metric.name()}</th>{cells}</tr> }
+        })
+        .collect();
+    let coverage: Vec<_> = sides
+        .iter()
+        .map(|side| {
+            let coverage = side.run.column.digest.coverage;
+            let percent = coverage
+                .gpu_time_fraction
+                .map(|fraction| format!(" · {} of GPU time", format::fixed(fraction * 100.0, 2, "%")));
+            let kernels = format!(
+                "{} of {} kernels",
+                format::count(coverage.simulated_kernels),
+                format::count(coverage.kernels)
+            );
+            view! { <td class="number muted side"><span>{kernels}{percent}</span></td> }
+        })
+        .collect();
+    view! {
+        <div class="table-frame" role="region" aria-label="Runs side by side" tabindex="0">
+            <table class="compare">
+                <thead>
+                    <tr><th scope="col">"Simulated"</th>{heads}</tr>
+                </thead>
+                <tbody>
+                    <tr><th scope="row">"Numbers from"</th>{origins}</tr>
+                    <tr><th scope="row">"Real GPU"</th>{baselines}</tr>
+                    {rows}
+                    <tr><th scope="row">"Simulated part"</th>{coverage}</tr>
+                </tbody>
+            </table>
+        </div>
+    }
+}

@@ -1,0 +1,78 @@
+//! What corrections of the simulated times would give, beside the raw result and never in its place.
+
+use cascade_api::{CorrectionDigest, StepDigest};
+use cascade_scene::format;
+use cascade_scene::request::figure::Unit;
+use leptos::prelude::*;
+
+use super::details::cells;
+use crate::ui::{Badge, DataTable, Tone};
+
+/// The raw result first, then each correction; nothing where there is none.
+#[component]
+pub(super) fn Corrections(
+    /// What is predicted.
+    digest: StepDigest,
+) -> impl IntoView {
+    let counterfactual = digest.counterfactual;
+    if digest.corrections.is_empty() {
+        return None;
+    }
+    let mut columns = vec!["Correction", "Basis", "#Taken off each kernel"];
+    if counterfactual {
+        columns.extend(["#GPU busy, decode", "#Request"]);
+    } else {
+        columns.extend(["#Mean error of groups", "#Weighted by time"]);
+        columns.extend(["#Real GPU busy, decode", "#Simulated", "#Error"]);
+        columns.extend(["#Real request", "#Simulated", "#Error", "Groups that got worse"]);
+    }
+    let columns = columns.into_iter().map(String::from).collect::<Vec<_>>();
+    let rows: Vec<_> = digest
+        .corrections
+        .iter()
+        .map(|correction| row(correction, counterfactual))
+        .collect();
+    Some(view! {
+        <h3>"Corrections"</h3>
+        <DataTable label="Corrections beside the raw result" columns>{rows}</DataTable>
+        <p class="muted small">
+            "Everything else on this page is raw. A correction is in-sample when its constant was fitted to these very kernels: its error then says nothing about other workloads. Out-of-sample means that nothing was fitted to them."
+        </p>
+    })
+}
+
+/// One correction.
+fn row(correction: &CorrectionDigest, counterfactual: bool) -> impl IntoView + use<> {
+    let percent = |value: Option<f64>| {
+        value.map_or_else(|| format::NONE.to_owned(), |value| format::fixed(value, 1, "%"))
+    };
+    let (basis, tone) = match correction.sample.as_str() {
+        "none" => ("raw".to_owned(), Tone::Neutral),
+        "in-sample" => ("in-sample".to_owned(), Tone::Warn),
+        other => (other.to_owned(), Tone::Good),
+    };
+    let errors = (!counterfactual).then(|| {
+        view! {
+            <td class="number">{percent(correction.group_error_pct)}</td>
+            <td class="number">{percent(correction.weighted_error_pct)}</td>
+        }
+    });
+    let worse = (!counterfactual).then(|| {
+        let text = match correction.worse.as_slice() {
+            [] => format::NONE.to_owned(),
+            groups => groups.join(", "),
+        };
+        view! { <td class="worse">{text}</td> }
+    });
+    view! {
+        <tr>
+            <td>{correction.label.clone()}</td>
+            <td><Badge text=basis tone /></td>
+            <td class="number">{Unit::NsAsMicros(3).text(correction.subtracted_ns)}</td>
+            {errors}
+            {cells(&correction.gpu_busy_ns, Unit::NsAsMicros(1), counterfactual)}
+            {cells(&correction.e2e_ms, Unit::Ms(2), counterfactual)}
+            {worse}
+        </tr>
+    }
+}
