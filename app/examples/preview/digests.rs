@@ -70,6 +70,7 @@ fn group((name, per_step, real, h100, h200): (&str, f64, f64, f64, f64), other: 
         mean_ns: pair(real * 1000.0, simulated * 1000.0, other),
         per_step: by_kind(per_step),
         step_ns: by_kind(per_step * simulated * 1000.0),
+        real_step_ns: by_kind(per_step * real * 1000.0),
         provenance: BTreeMap::from([
             ("exact".into(), 3),
             ("dedup".into(), 62),

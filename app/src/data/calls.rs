@@ -80,10 +80,6 @@ fetch!(
     /// The output files of a run's sims.
     run_files(id: RunId) -> Vec<RunFile>, format!("/api/runs/{}/files", segment(id.as_str()))
 );
-fetch!(
-    /// The predicted steps and requests of a run's sims, in brief.
-    run_digests(id: RunId) -> Vec<SimStepDigest>, format!("/api/runs/{}/step-digests", segment(id.as_str()))
-);
 
 macro_rules! change {
     ($(#[$doc:meta])* $name:ident($($arg:ident: $ty:ty),*) -> $out:ty, $path:expr, $body:expr) => {

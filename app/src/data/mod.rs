@@ -57,9 +57,6 @@ pub trait Backend: Send + Sync + 'static {
     -> Result<Vec<cascade_api::SimStepDigest>, DataError>;
     /// `GET /api/runs/{id}/files`.
     async fn run_files(&self, id: cascade_api::RunId) -> Result<Vec<cascade_api::RunFile>, DataError>;
-    /// `GET /api/runs/{id}/step-digests`.
-    async fn run_digests(&self, id: cascade_api::RunId)
-    -> Result<Vec<cascade_api::SimStepDigest>, DataError>;
     /// `GET /api/sims/{id}/results`, kernels without their `stats`.
     async fn sim(&self, id: cascade_api::SimId) -> Result<cascade_api::SimSummary, DataError>;
 }

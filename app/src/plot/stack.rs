@@ -1,7 +1,6 @@
 //! Draws a [`StackChart`]: a bar across the chart for each GPU, its name and total above it.
 
 use cascade_scene::format;
-use cascade_scene::request::figure::Unit;
 use cascade_scene::request::stack::StackChart;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -20,9 +19,6 @@ const BELOW: u32 = 12;
 const AXIS: u32 = 22;
 /// A mark of the axis takes about this many px, with the space around it.
 const MARK_PX: f64 = 70.0;
-
-/// How a bar's total and parts are written.
-pub(crate) const UNIT: Unit = Unit::NsAsMicros(1);
 
 /// Height of a chart with so many bars, px.
 pub(crate) fn height(bars: usize) -> u32 {
@@ -82,7 +78,7 @@ fn draw(chart: &StackChart, width: u32, text: &mut String) -> Result<(), Box<dyn
             label(Pos::new(left, VPos::Center)),
         ))?;
         root.draw(&Text::new(
-            UNIT.text(bar.total_ns()),
+            chart.unit().text(bar.total_ns()),
             (x(chart.top_ns), line),
             label(Pos::new(right, VPos::Center)),
         ))?;

@@ -3,7 +3,10 @@
 use cascade_api::{Engine, SimState};
 use leptos::prelude::*;
 
-use super::{Age, DataTable, EngineBadge, Failure, Field, Progress, SelectInput, SelectOption, SimBadge};
+use super::{
+    Age, DataTable, EngineBadge, Failure, Field, Progress, SampleNote, SelectInput, SelectOption, SimBadge,
+    SortTable,
+};
 use crate::data::DataError;
 
 /// The HTML of a view.
@@ -88,4 +91,23 @@ fn a_time_is_the_same_text_until_the_page_is_alive() {
         age.contains("2026-11-08 03:05 UTC") && age.contains("datetime=\"2026-11-08T03:05:34Z\""),
         "{age}"
     );
+}
+
+#[test]
+fn a_sorted_column_says_so_and_the_others_can_be() {
+    let columns = vec![("Group", Some(0)), ("#Error", Some(1)), ("", None)];
+    let table = html(|| {
+        view! { <SortTable label="Groups" columns order=RwSignal::new((1, true))>{None::<String>}</SortTable> }
+    });
+    assert_eq!(table.matches("aria-sort=\"descending\"").count(), 1, "{table}");
+    assert_eq!(table.matches("aria-sort=\"none\"").count(), 1, "{table}");
+    assert_eq!(table.matches("<button").count(), 2, "{table}");
+}
+
+#[test]
+fn a_list_with_a_sample_says_what_a_sample_is() {
+    let note = html(|| view! { <SampleNote any=true /> });
+    assert!(note.contains("reconstructed from published statistics"), "{note}");
+    let none = html(|| view! { <SampleNote any=false /> });
+    assert!(!none.contains("<p"), "{none}");
 }

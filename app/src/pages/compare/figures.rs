@@ -126,7 +126,7 @@ fn table(sides: &[Side]) -> impl IntoView + use<> {
         .map(|side| {
             let href = format!("/runs/{}#request-time", segment(side.run.run.as_str()));
             view! {
-                <th scope="col" class="number side">
+                <th scope="col" class="side">
                     <b>{side.run.column.label.clone()}</b>
                     <a href=href>{side.run.run.to_string()}</a>
                     <span>{side.trace.clone()}</span>
@@ -138,8 +138,8 @@ fn table(sides: &[Side]) -> impl IntoView + use<> {
         .iter()
         .map(|side| {
             view! {
-                <td class="number">
-                    <span class="badges end">
+                <td>
+                    <span class="badges">
                         {side.sample.then(|| view! { <SampleBadge /> })}
                         <EngineBadge engine=side.run.column.engine />
                     </span>
@@ -156,7 +156,7 @@ fn table(sides: &[Side]) -> impl IntoView + use<> {
             } else {
                 digest.real_gpu.clone().unwrap_or_else(|| format::NONE.to_owned())
             };
-            view! { <td class="number baseline">{text}</td> }
+            view! { <td class="baseline">{text}</td> }
         })
         .collect();
     let rows: Vec<_> = Metric::ALL
@@ -173,7 +173,7 @@ fn table(sides: &[Side]) -> impl IntoView + use<> {
                             <span>{error(&value, unit)}</span>
                         }
                     });
-                    view! { <td class="number side"><b>{unit.or_none(value.simulated)}</b> {real}</td> }
+                    view! { <td class="side"><b>{unit.or_none(value.simulated)}</b> {real}</td> }
                 })
                 .collect();
             view! { <tr><th scope="row">{metric.name()}</th>{cells}</tr> }
@@ -191,7 +191,7 @@ fn table(sides: &[Side]) -> impl IntoView + use<> {
                 format::count(coverage.simulated_kernels),
                 format::count(coverage.kernels)
             );
-            view! { <td class="number muted side"><span>{kernels}{percent}</span></td> }
+            view! { <td class="side"><span>{kernels}</span> {percent}</td> }
         })
         .collect();
     view! {

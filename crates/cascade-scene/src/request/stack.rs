@@ -6,12 +6,15 @@ use std::collections::BTreeMap;
 use cascade_api::{GroupDigest, KindDigest, StepDigest};
 
 use super::Column;
+use super::figure::Unit;
 use crate::chart::{GPU_COLORS, Hue, ticks};
 
 /// Groups with a colour of their own; the others are added up.
 const GROUPS: usize = GPU_COLORS - 1;
 /// Marks on the axis aim at this number.
 const TICKS: usize = 5;
+/// Bars up to this long, in ns, are written in µs.
+const MICROS_TO: f64 = 2e6;
 /// A part below this fraction of the GPU's busy time is rounding and gets no layer.
 const NEGLIGIBLE: f64 = 1e-4;
 
@@ -64,6 +67,17 @@ pub struct StackChart {
     pub ticks: Vec<f64>,
 }
 
+impl StackChart {
+    /// How totals and parts are written: one unit for all, by the longest bar.
+    pub const fn unit(&self) -> Unit {
+        if self.top_ns < MICROS_TO {
+            Unit::NsAsMicros(1)
+        } else {
+            Unit::NsAsMs(3)
+        }
+    }
+}
+
 /// The parts of one bar before layers are chosen, in ns.
 struct Parts {
     gap: Option<f64>,
@@ -111,12 +125,8 @@ fn parts(digest: &StepDigest, step: &KindDigest, real: bool) -> Option<Parts> {
         step.gpu_busy_ns.simulated
     }?;
     let time = |group: &GroupDigest| {
-        if real {
-            // The digest has the mean of all measured launches, not of those in this kind of step alone.
-            Some(group.mean_ns.real? * group.per_step.get(&step.kind)?)
-        } else {
-            group.step_ns.get(&step.kind).copied()
-        }
+        let times = if real { &group.real_step_ns } else { &group.step_ns };
+        times.get(&step.kind).copied()
     };
     let groups: BTreeMap<String, f64> = digest
         .groups

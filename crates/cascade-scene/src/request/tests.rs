@@ -26,6 +26,7 @@ fn group(name: &str, per_step: f64, real: f64, simulated: f64) -> GroupDigest {
         mean_ns: pair(real, simulated),
         per_step: BTreeMap::from([("decode".into(), per_step)]),
         step_ns: BTreeMap::from([("decode".into(), per_step * simulated)]),
+        real_step_ns: BTreeMap::from([("decode".into(), per_step * real)]),
         provenance: BTreeMap::from([("exact".into(), 4), ("dedup".into(), 12)]),
     }
 }

@@ -1,11 +1,10 @@
 //! What corrections of the simulated times would give, beside the raw result and never in its place.
 
-use cascade_api::{CorrectionDigest, StepDigest};
+use cascade_api::{CorrectionDigest, RealSim, StepDigest};
 use cascade_scene::format;
 use cascade_scene::request::figure::Unit;
 use leptos::prelude::*;
 
-use super::details::cells;
 use crate::ui::{Badge, DataTable, Tone};
 
 /// The raw result first, then each correction; nothing where there is none.
@@ -23,8 +22,8 @@ pub(super) fn Corrections(
         columns.extend(["#GPU busy, decode", "#Request"]);
     } else {
         columns.extend(["#Mean error of groups", "#Weighted by time"]);
-        columns.extend(["#Real GPU busy, decode", "#Simulated", "#Error"]);
-        columns.extend(["#Real request", "#Simulated", "#Error", "Groups that got worse"]);
+        columns.extend(["#GPU busy, decode", "#Error", "#Request", "#Error"]);
+        columns.push("Groups that got worse");
     }
     let columns = columns.into_iter().map(String::from).collect::<Vec<_>>();
     let rows: Vec<_> = digest
@@ -41,6 +40,17 @@ pub(super) fn Corrections(
     })
 }
 
+/// What a correction gives, with its error in per cent where there is a baseline.
+fn simulated(value: &RealSim, unit: Unit, counterfactual: bool) -> impl IntoView + use<> {
+    let error = (!counterfactual).then(|| {
+        let text = value
+            .error_pct
+            .map_or_else(|| format::NONE.to_owned(), |error| format::signed(error, 2, "%"));
+        view! { <td class="number muted">{text}</td> }
+    });
+    view! { <td class="number">{unit.or_none(value.simulated)}</td> {error} }
+}
+
 /// One correction.
 fn row(correction: &CorrectionDigest, counterfactual: bool) -> impl IntoView + use<> {
     let percent = |value: Option<f64>| {
@@ -50,6 +60,10 @@ fn row(correction: &CorrectionDigest, counterfactual: bool) -> impl IntoView + u
         "none" => ("raw".to_owned(), Tone::Neutral),
         "in-sample" => ("in-sample".to_owned(), Tone::Warn),
         other => (other.to_owned(), Tone::Good),
+    };
+    let label = match correction.sample.as_str() {
+        "none" => "none: the raw result".to_owned(),
+        _ => correction.label.clone(),
     };
     let errors = (!counterfactual).then(|| {
         view! {
@@ -66,12 +80,12 @@ fn row(correction: &CorrectionDigest, counterfactual: bool) -> impl IntoView + u
     });
     view! {
         <tr>
-            <td>{correction.label.clone()}</td>
+            <td class="correction">{label}</td>
             <td><Badge text=basis tone /></td>
             <td class="number">{Unit::NsAsMicros(3).text(correction.subtracted_ns)}</td>
             {errors}
-            {cells(&correction.gpu_busy_ns, Unit::NsAsMicros(1), counterfactual)}
-            {cells(&correction.e2e_ms, Unit::Ms(2), counterfactual)}
+            {simulated(&correction.gpu_busy_ns, Unit::NsAsMicros(1), counterfactual)}
+            {simulated(&correction.e2e_ms, Unit::Ms(2), counterfactual)}
             {worse}
         </tr>
     }

@@ -50,7 +50,7 @@ pub(super) fn Details(
         })
     };
     let tables = move || column.get().map(|column| view! { <Tables column /> });
-    view! { <Card title="Details" aside=choices>{tables}</Card> }
+    view! { <Card title="Details" aside=move || view! { {choices} }>{tables}</Card> }
 }
 
 /// The tables of one GPU.
@@ -99,7 +99,7 @@ fn titles(what: &str, counterfactual: bool) -> Vec<String> {
 }
 
 /// Cells under [`titles`].
-pub(super) fn cells(value: &RealSim, unit: Unit, counterfactual: bool) -> impl IntoView + use<> {
+fn cells(value: &RealSim, unit: Unit, counterfactual: bool) -> impl IntoView + use<> {
     let simulated = view! { <td class="number">{unit.or_none(value.simulated)}</td> };
     if counterfactual {
         simulated.into_any()
@@ -144,9 +144,9 @@ fn kinds(digest: &StepDigest) -> impl IntoView + use<> {
     let mut columns = vec!["Step".to_owned(), "#Steps".to_owned()];
     columns.extend(titles("wall", counterfactual));
     columns.extend(titles("GPU busy", counterfactual));
-    columns.extend(["#Host, kept", "#Gap before, kept", "#Unmodeled GPU, kept"].map(String::from));
+    columns.extend(["#Host", "#Gap before", "#Unmodeled GPU"].map(String::from));
     if !counterfactual {
-        columns.push("#Mean absolute error".into());
+        columns.push("#Mean |error|".into());
     }
     let row = |kind: &KindDigest| {
         let spread = (!counterfactual).then(|| {
@@ -169,5 +169,8 @@ fn kinds(digest: &StepDigest) -> impl IntoView + use<> {
         }
     };
     let rows: Vec<_> = digest.kinds.iter().map(row).collect();
-    view! { <DataTable label="Steps by kind" columns>{rows}</DataTable> }
+    view! {
+        <DataTable label="Steps by kind" columns>{rows}</DataTable>
+        <p class="muted small">"Host time, the gap before a step and GPU time of no traced kernel are kept as measured."</p>
+    }
 }

@@ -47,7 +47,7 @@ pub(super) fn Groups(
         <SortTable label="Kernel groups" columns order>{sorted}</SortTable>
         <p class="muted small">
             {format!(
-                "Roles are inferred from kernel names and grids. Times are of one launch; the share is of the simulated kernel time in a {kind}.",
+                "Roles are inferred from kernel names and grids. Times are of one launch, over the traced launches; the share is of the simulated kernel time in a {kind}.",
             )}
         </p>
     }

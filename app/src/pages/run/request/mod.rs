@@ -172,3 +172,6 @@ fn Nothing(
         </Card>
     }
 }
+
+#[cfg(all(test, feature = "ssr"))]
+mod tests;

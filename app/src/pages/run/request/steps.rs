@@ -6,7 +6,7 @@ use cascade_scene::request::stack::StackChart;
 use leptos::html;
 use leptos::prelude::*;
 
-use crate::plot::stack::{self, UNIT};
+use crate::plot::stack;
 use crate::ui::{Card, DataTable, Switch, width_of};
 
 /// The chart with its switches.
@@ -56,7 +56,7 @@ pub(super) fn StepTime(
                 <Layers chart />
             </details>
             <p class="muted small">
-                "Mean step over the steady repeats. Host time, gaps and GPU time of no traced kernel are kept as measured. Real kernel groups are a launch's mean measured time, over all kinds of steps, times the launches in the step."
+                "Mean step over the steady repeats. Host time, gaps and GPU time of no traced kernel are kept as measured."
             </p>
         </Card>
     }
@@ -98,7 +98,7 @@ fn Bars(
                 "{}: {} {} ({share})",
                 bar.label,
                 name.name,
-                UNIT.text(ns)
+                chart.unit().text(ns)
             ))
         })
     };
@@ -129,10 +129,11 @@ fn Layers(
         chart.with(|chart| {
             let bars = chart.bars.iter().map(|bar| format!("#{}", bar.label));
             let columns: Vec<_> = std::iter::once("Part".to_owned()).chain(bars).collect();
+            let unit = chart.unit();
             let row = |name: &str, values: Vec<Option<f64>>| {
                 let cells: Vec<_> = values
                     .into_iter()
-                    .map(|ns| view! { <td class="number">{UNIT.or_none(ns)}</td> })
+                    .map(|ns| view! { <td class="number">{unit.or_none(ns)}</td> })
                     .collect();
                 view! { <tr><td>{name.to_owned()}</td>{cells}</tr> }
             };

@@ -44,6 +44,9 @@ fn gpu_time_only_leaves_host_and_gap_out() {
     );
     assert!((chart.bars[0].total_ns() - 575_611.0).abs() < 1.0);
     assert!((chart.bars[1].total_ns() - 816_980.0).abs() < 1.0);
+    assert_eq!(chart.unit().text(816_980.0), "817.0\u{a0}µs");
+    let whole = StackChart::new(&both(), "decode", false);
+    assert_eq!(whole.unit().text(816_980.0), "0.817\u{a0}ms");
 }
 
 #[test]
