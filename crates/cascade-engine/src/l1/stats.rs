@@ -1,9 +1,9 @@
 //! What the cycle-level model can say about a kernel besides its cycles.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Why a warp did not issue, in the order in which reports list it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stall {
     /// A result of an arithmetic unit was not there yet.
@@ -119,7 +119,7 @@ impl Counts {
 }
 
 /// Details of a kernel simulated at level 1.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub struct CycleStats {
     /// Warp-cycles that resident warps spent waiting, by what they waited for; only reasons that occurred.
     pub stalls: Vec<(Stall, u64)>,
