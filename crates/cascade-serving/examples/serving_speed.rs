@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p cascade-serving --example serving_speed [FOLDER OF WORKLOADS]`
 //!
-//! The step time is linear and stands for a hardware model of about the same cost per step.
+//! Step times are the roofline's, from datasheet figures. Times include making or reading the load.
 
 #![expect(clippy::print_stdout, reason = "the example's output")]
 #![expect(clippy::expect_used, reason = "an example stops at the first surprise")]
@@ -12,23 +12,24 @@ use std::io::BufReader;
 use std::path::Path;
 use std::time::Instant;
 
+use cascade_serving::datasheet::{Bound, Efficiency, datasheet};
+use cascade_serving::facts::builtin;
 use cascade_serving::metrics::{Collector, MetricsOptions};
+use cascade_serving::profile::{HostTime, PerfProfile};
+use cascade_serving::roofline::Roofline;
 use cascade_serving::scheduler::SchedulerConfig;
 use cascade_serving::sim::{DEFAULT_MAX_STEPS, simulate};
-use cascade_serving::step_time::{Affine, Provenance};
 use cascade_serving::workload::{
     Arrivals, Length, Lengths, Load, Source, TraceOptions, Workload, read_trace,
 };
 
-/// 16.06 GB of weights at 3.35 TB/s, 131,072 bytes of KV per token, 16 GFLOP per token at 70 % of 989 TFLOP/s.
-const H100_LLAMA_8B: Affine = Affine {
-    step_ns: 4_800_000.0,
-    query_token_ns: 23_000.0,
-    context_token_ns: 39.0,
-    seq_ns: 0.0,
-    host_ns: 0,
-    provenance: Provenance::Given,
-};
+/// Llama-3.1-8B in bf16 on an H100, from the datasheet.
+fn roofline() -> Roofline {
+    let model = builtin("meta-llama/Llama-3.1-8B").expect("a built-in model");
+    let gpu = datasheet("SM90_H100").expect("a known GPU");
+    let profile = PerfProfile::from_datasheet(model, gpu, Efficiency::default(), HostTime::default());
+    Roofline::new(&profile.expect("valid figures"), Bound::Assumed)
+}
 
 fn config(caching: bool) -> SchedulerConfig {
     SchedulerConfig {
@@ -59,6 +60,7 @@ fn open(requests: u64, arrivals: Arrivals) -> Workload {
 
 /// Simulates five times (once if it takes over a second) and prints the median.
 fn measure(name: &str, caching: bool, source: impl Fn() -> Box<dyn Source>) {
+    let time = roofline();
     let mut seconds = Vec::new();
     let mut line = String::new();
     while seconds.len() < 5 && seconds.iter().sum::<f64>() < 3.0 {
@@ -66,14 +68,7 @@ fn measure(name: &str, caching: bool, source: impl Fn() -> Box<dyn Source>) {
         let mut collector = Collector::new(MetricsOptions::default());
         let mut source = source();
         let config = config(caching);
-        simulate(
-            &config,
-            &H100_LLAMA_8B,
-            source.as_mut(),
-            &mut collector,
-            DEFAULT_MAX_STEPS,
-        )
-        .expect("ends");
+        simulate(&config, &time, source.as_mut(), &mut collector, DEFAULT_MAX_STEPS).expect("ends");
         let report = collector.report();
         seconds.push(start.elapsed().as_secs_f64());
         line = format!(

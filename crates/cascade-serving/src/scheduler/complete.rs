@@ -9,6 +9,12 @@ pub trait Emissions {
     fn first_token(&mut self, seq: &Seq);
     /// `count` sequences emitted a token `gap_ns` after their previous one.
     fn later_tokens(&mut self, gap_ns: u64, count: u32);
+    /// `seq` emitted a token `gap_ns` after its previous one. Every later token comes this way only if
+    /// [`Scheduler::step_singly`] asks for it; otherwise most come as [`Emissions::later_tokens`].
+    fn later_token(&mut self, seq: &Seq, gap_ns: u64) {
+        let _ = seq;
+        self.later_tokens(gap_ns, 1);
+    }
     /// `seq` has emitted its last token and leaves.
     fn finished(&mut self, seq: &Seq);
 }
@@ -41,7 +47,8 @@ impl Scheduler {
     fn complete_uniform(&mut self, now_ns: u64, out: &mut impl Emissions) {
         if self.run.completed == 0 {
             for slot in &self.running {
-                out.later_tokens(now_ns - self.seqs[*slot as usize].times.last_token, 1);
+                let seq = &self.seqs[*slot as usize];
+                out.later_token(seq, now_ns - seq.times.last_token);
             }
         } else {
             out.later_tokens(now_ns - self.run.last_ns, self.running.len() as u32);
@@ -61,7 +68,7 @@ impl Scheduler {
                 seq.times.first_token = now_ns;
                 out.first_token(seq);
             } else {
-                out.later_tokens(now_ns - before, 1);
+                out.later_token(seq, now_ns - before);
             }
         } else {
             seq.times.last_token = now_ns;

@@ -86,6 +86,24 @@ impl SchedulerConfig {
         }
     }
 
+    /// The same settings with vLLM 0.33.0's default limits for a GPU and a use, bounded as it bounds them: a
+    /// whole prompt fits the budget if it cannot be cut, no budget exceeds what the sequences can hold, and no
+    /// more sequences run than the budget has tokens for.
+    pub fn with_default_limits(self, gpu_name: &str, memory_bytes: u64, usage: Usage) -> Self {
+        let (tokens, seqs) = default_limits(gpu_name, memory_bytes, usage);
+        let tokens = if self.enable_chunked_prefill {
+            tokens
+        } else {
+            tokens.max(self.max_model_len)
+        };
+        let max_num_batched_tokens = tokens.min(seqs.saturating_mul(self.max_model_len));
+        Self {
+            max_num_batched_tokens,
+            max_num_seqs: seqs.min(max_num_batched_tokens),
+            ..self
+        }
+    }
+
     /// Blocks that admission leaves free while others run: vLLM's `int(watermark * num_blocks)`.
     pub(crate) fn watermark_blocks(&self) -> u32 {
         (self.watermark * f64::from(self.num_gpu_blocks)) as u32

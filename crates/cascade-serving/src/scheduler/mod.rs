@@ -18,7 +18,7 @@ use std::collections::VecDeque;
 
 pub use complete::Emissions;
 pub use config::{Policy, Rules, SchedulerConfig, Usage, default_limits};
-pub use plan::{Entry, Plan};
+pub use plan::{Blocked, Entry, Plan};
 pub use seq::{Seq, Slot, Times};
 
 use crate::request::{Refusal, Request};

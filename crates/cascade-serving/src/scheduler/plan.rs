@@ -1,5 +1,7 @@
 //! What one step does.
 
+use serde::{Deserialize, Serialize};
+
 use super::seq::Slot;
 use crate::batch::Batch;
 
@@ -14,6 +16,27 @@ pub struct Entry {
     pub samples: bool,
 }
 
+/// Why the head of the queue was not admitted by a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "reason", rename_all = "snake_case")]
+pub enum Blocked {
+    /// The step preempted, and such a step admits nothing.
+    Preemption,
+    /// The step's token budget is used up.
+    Budget,
+    /// As many requests run as may.
+    Seqs,
+    /// Its prompt does not fit what is left of the budget, and chunked prefill is off.
+    Chunk,
+    /// Too few KV blocks are free.
+    Blocks {
+        /// Blocks that admission asks for.
+        needed: u32,
+        /// Blocks free.
+        free: u32,
+    },
+}
+
 /// One step, from the moment it is scheduled to the moment its tokens are out.
 #[derive(Debug, Default)]
 pub struct Plan {
@@ -24,6 +47,7 @@ pub struct Plan {
     pub(super) uniform: bool,
     pub(super) admitted: Vec<Slot>,
     pub(super) preempted: Vec<Slot>,
+    pub(super) blocked: Option<Blocked>,
     pub(super) batch: Batch,
 }
 
@@ -34,6 +58,7 @@ impl Plan {
         self.preempted.clear();
         self.applied = 0;
         self.uniform = false;
+        self.blocked = None;
         self.batch = Batch::default();
     }
 
@@ -45,6 +70,11 @@ impl Plan {
     /// What the step computes, summed up.
     pub fn batch(&self) -> &Batch {
         &self.batch
+    }
+
+    /// Why the request that is now at the head of the queue was not admitted. None if nobody waits.
+    pub fn blocked(&self) -> Option<Blocked> {
+        self.blocked
     }
 
     /// Sequences that it admits, in order.

@@ -5,7 +5,7 @@
 //! step that preempted admits nothing, since the preempted sequence stands first in line.
 
 use super::Scheduler;
-use super::plan::{Entry, Plan};
+use super::plan::{Blocked, Entry, Plan};
 use super::prefix::Hits;
 use super::seq::Slot;
 
@@ -26,9 +26,11 @@ impl Scheduler {
                 }
             }
         }
-        if plan.preempted.is_empty() {
-            self.admit_reference(plan, budget);
-        }
+        plan.blocked = if plan.preempted.is_empty() {
+            self.admit_reference(plan, budget)
+        } else {
+            Some(Blocked::Preemption)
+        };
     }
 
     /// Schedules what a running sequence can get, and returns how many tokens that is.
@@ -63,23 +65,28 @@ impl Scheduler {
         }
     }
 
-    fn admit_reference(&mut self, plan: &mut Plan, mut budget: u32) {
-        while budget > 0
-            && self.running.len() < self.config.max_num_seqs as usize
-            && let Some(slot) = self.waiting.head()
-        {
-            let known = self.seqs[slot as usize].known();
-            if !self.config.enable_chunked_prefill && known > budget {
-                break;
+    fn admit_reference(&mut self, plan: &mut Plan, mut budget: u32) -> Option<Blocked> {
+        while let Some(slot) = self.waiting.head() {
+            if let Some(blocked) = self.full(budget) {
+                return Some(blocked);
             }
-            let room = self.blocks.free().saturating_mul(self.blocks.block_size());
-            let tokens = known.min(budget).min(room);
-            if tokens == 0 || (!self.config.enable_chunked_prefill && tokens < known) {
-                break;
+            let known = self.seqs[slot as usize].known();
+            let chunked = self.config.enable_chunked_prefill;
+            if !chunked && known > budget {
+                return Some(Blocked::Chunk);
+            }
+            let free = self.blocks.free();
+            let tokens = known
+                .min(budget)
+                .min(free.saturating_mul(self.blocks.block_size()));
+            if tokens == 0 || (!chunked && tokens < known) {
+                let needed = if chunked { 1 } else { self.blocks.for_tokens(known) };
+                return Some(Blocked::Blocks { needed, free });
             }
             self.leave_run(Some(plan));
             self.admit(slot, Hits::default(), tokens, plan);
             budget -= tokens;
         }
+        None
     }
 }

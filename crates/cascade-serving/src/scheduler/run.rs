@@ -25,7 +25,7 @@ pub(super) struct Run {
     standing: Vec<u32>,
     /// The same by name, where blocks have names.
     names: Vec<Vec<Slot>>,
-    /// Turns runs off, to test them.
+    /// Turns runs off.
     pub(super) disabled: bool,
 }
 
@@ -149,9 +149,9 @@ impl Scheduler {
         }
     }
 
-    /// Makes every step look at every sequence. For tests of the shortcut only: results are the same.
-    #[doc(hidden)]
-    pub fn disable_runs(&mut self) {
+    /// Makes every step look at every sequence, so that each token is told by sequence and every counter is up
+    /// to date. Results are the same; a step then costs time for each running sequence.
+    pub fn step_singly(&mut self) {
         self.run.disabled = true;
     }
 }

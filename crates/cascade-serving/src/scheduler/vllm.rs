@@ -5,7 +5,7 @@
 
 use super::Scheduler;
 use super::config::Policy;
-use super::plan::{Entry, Plan};
+use super::plan::{Blocked, Entry, Plan};
 use super::prefix::Hits;
 use super::seq::Slot;
 
@@ -25,9 +25,11 @@ impl Scheduler {
             self.running_pass(plan, &mut budget, threshold);
         }
         // A step that had to take blocks away gives none to newcomers.
-        if plan.preempted.is_empty() {
-            self.waiting_pass(plan, budget, threshold);
-        }
+        plan.blocked = if plan.preempted.is_empty() {
+            self.waiting_pass(plan, budget, threshold)
+        } else {
+            Some(Blocked::Preemption)
+        };
     }
 
     fn running_pass(&mut self, plan: &mut Plan, budget: &mut u32, threshold: u32) {
@@ -86,31 +88,48 @@ impl Scheduler {
         }
     }
 
-    fn waiting_pass(&mut self, plan: &mut Plan, mut budget: u32, threshold: u32) {
-        while budget > 0
-            && self.running.len() < self.config.max_num_seqs as usize
-            && let Some(slot) = self.waiting.head()
-        {
+    /// Admits from the queue what fits, and says why its head does not.
+    fn waiting_pass(&mut self, plan: &mut Plan, mut budget: u32, threshold: u32) -> Option<Blocked> {
+        while let Some(slot) = self.waiting.head() {
+            if let Some(blocked) = self.full(budget) {
+                return Some(blocked);
+            }
             let hits = self.head_hits(slot);
             let known = self.seqs[slot as usize].known();
             let cached = hits.blocks * self.blocks.block_size();
             let wanted = (known - cached).min(threshold);
             if !self.config.enable_chunked_prefill && wanted > budget {
-                break;
+                return Some(Blocked::Chunk);
             }
             let tokens = wanted.min(budget);
-            if !self.admissible(hits, known, cached + tokens) {
-                break;
+            let needed = self.blocks_to_admit(hits, known, cached + tokens);
+            if needed > self.blocks.free() {
+                return Some(Blocked::Blocks {
+                    needed,
+                    free: self.blocks.free(),
+                });
             }
             self.leave_run(Some(plan));
             self.admit(slot, hits, tokens, plan);
             budget -= tokens;
         }
+        None
     }
 
-    /// Whether the blocks for `chunk_end` tokens, and those for all `known` ones where the gate asks for them,
-    /// are free. Cached blocks that nothing holds count as free until they are taken.
-    fn admissible(&self, hits: Hits, known: u32, chunk_end: u32) -> bool {
+    /// Whether the step or the engine takes no further request, whichever it is.
+    pub(super) fn full(&self, budget: u32) -> Option<Blocked> {
+        if budget == 0 {
+            Some(Blocked::Budget)
+        } else if self.running.len() >= self.config.max_num_seqs as usize {
+            Some(Blocked::Seqs)
+        } else {
+            None
+        }
+    }
+
+    /// Blocks that must be free: those for `chunk_end` tokens, or for all `known` ones where the gate asks for
+    /// them. Cached blocks that nothing holds count as free until they are taken.
+    fn blocks_to_admit(&self, hits: Hits, known: u32, chunk_end: u32) -> u32 {
         let spare = if self.running.is_empty() {
             0
         } else {
@@ -121,12 +140,8 @@ impl Scheduler {
         } else {
             chunk_end
         };
-        let need = self
-            .blocks
-            .for_tokens(gate.max(chunk_end))
-            .saturating_sub(hits.blocks)
-            + hits.unused;
-        need.saturating_add(spare) <= self.blocks.free()
+        let blocks = self.blocks.for_tokens(gate.max(chunk_end));
+        (blocks.saturating_sub(hits.blocks) + hits.unused).saturating_add(spare)
     }
 
     fn head_hits(&mut self, slot: Slot) -> Hits {

@@ -162,7 +162,7 @@ impl<T: StepTime, S: Sink> Engine<'_, T, S> {
         if plan.is_empty() {
             return false;
         }
-        let batch = *plan.batch();
+        let (batch, blocked) = (*plan.batch(), plan.blocked());
         let (admitted, preempted) = (plan.admitted().len() as u32, plan.preempted().len() as u32);
         let cost = self.time.cost(&batch);
         let lead = if idle {
@@ -196,6 +196,7 @@ impl<T: StepTime, S: Sink> Engine<'_, T, S> {
             used_blocks: self.scheduler.usable_blocks() - self.scheduler.free_blocks(),
             admitted,
             preempted,
+            blocked,
         });
         self.totals.steps += 1;
         self.totals.end_ns = end;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::batch::Batch;
 use crate::request::{Refusal, Request};
-use crate::scheduler::Seq;
+use crate::scheduler::{Blocked, Seq};
 use crate::step_time::{Envelope, StepCost};
 
 /// What happened to a request. Times are ns since the start of the simulation.
@@ -129,6 +129,8 @@ pub struct StepRecord {
     pub admitted: u32,
     /// Requests preempted by it.
     pub preempted: u32,
+    /// Why the head of the queue was not admitted; none if nobody waits.
+    pub blocked: Option<Blocked>,
 }
 
 /// Hears a simulation's records as they come.

@@ -146,3 +146,73 @@ fn one_block_more_can_preempt_once_more() {
     };
     assert_eq!((3..7).map(preemptions).collect::<Vec<_>>(), [0, 1, 1, 0]);
 }
+
+#[test]
+fn a_step_says_why_the_head_of_the_queue_waits() {
+    let blocked = |change: fn(&mut SchedulerConfig), load: &[Request]| {
+        let mut config = SchedulerConfig {
+            num_gpu_blocks: 9,
+            block_size: 4,
+            ..SchedulerConfig::default()
+        };
+        change(&mut config);
+        let mut seen = Vec::new();
+        tell(&mut Scheduler::new(config), load, |scheduler| {
+            seen.push(scheduler.newest().and_then(Plan::blocked));
+        });
+        seen.dedup();
+        seen
+    };
+    let two = all_at_once(2, 12, 2);
+    let blocks = |needed, free| Some(Blocked::Blocks { needed, free });
+    assert_eq!(blocked(|_| {}, &two), [None]);
+    assert_eq!(
+        blocked(|config| config.max_num_seqs = 1, &two),
+        [Some(Blocked::Seqs), None]
+    );
+    assert_eq!(
+        blocked(|config| config.max_num_batched_tokens = 12, &two)[0],
+        Some(Blocked::Budget)
+    );
+    let whole = |config: &mut SchedulerConfig| {
+        config.max_num_batched_tokens = 13;
+        config.enable_chunked_prefill = false;
+    };
+    assert_eq!(blocked(whole, &two)[0], Some(Blocked::Chunk));
+    assert_eq!(
+        blocked(|config| config.watermark = 0.34, &two),
+        [blocks(6, 5), blocks(6, 4), None]
+    );
+    let preempting = |config: &mut SchedulerConfig| config.num_gpu_blocks = 7;
+    let seen = blocked(preempting, &all_at_once(2, 12, 8));
+    assert_eq!(seen[..3], [None, Some(Blocked::Preemption), blocks(4, 2)]);
+}
+
+/// vLLM bounds its defaults by the model's length and the number of sequences by the budget.
+#[test]
+fn default_settings_are_bounded_as_vllm_bounds_them() {
+    const GIB: u64 = 1 << 30;
+    let of = |config: SchedulerConfig| {
+        let config = config.with_default_limits("NVIDIA H100 80GB HBM3", 79 * GIB, Usage::Server);
+        (config.max_num_batched_tokens, config.max_num_seqs)
+    };
+    let plain = SchedulerConfig {
+        max_model_len: 131_072,
+        ..SchedulerConfig::default()
+    };
+    assert_eq!(of(plain.clone()), (8192, 1024));
+    assert_eq!(
+        of(SchedulerConfig {
+            enable_chunked_prefill: false,
+            ..plain.clone()
+        }),
+        (131_072, 1024)
+    );
+    assert_eq!(
+        of(SchedulerConfig {
+            max_model_len: 4,
+            ..plain
+        }),
+        (4096, 1024)
+    );
+}

@@ -63,6 +63,7 @@ pub(super) fn tell(
         scheduler.schedule();
         each(scheduler);
         let plan = scheduler.newest().unwrap();
+        assert_eq!(plan.blocked().is_some(), scheduler.waiting_len() > 0);
         let empty = plan.is_empty();
         story.steps += u64::from(!empty);
         story.tokens += plan.batch().query_tokens;
