@@ -47,6 +47,23 @@ impl Service {
         Ok(digests)
     }
 
+    /// Makes a sim's digest beside other work, so that the first page that shows it need not wait.
+    pub(super) fn digest_ahead(&self, sim: SimId) {
+        let service = self.clone();
+        tokio::spawn(async move {
+            let made = async {
+                let summary = service.sim(&sim).await?;
+                let run = service.run(&summary.run_id).await?;
+                service
+                    .digest_of(&sim, summary.gpu_config.as_str(), &run.trace)
+                    .await
+            };
+            if let Err(error) = made.await {
+                tracing::warn!(%sim, error = error.chain(), "a step digest could not be made");
+            }
+        });
+    }
+
     /// A sim's digest, or why what it sent cannot be read.
     async fn digest_of(
         &self,

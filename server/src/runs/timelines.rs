@@ -48,6 +48,7 @@ impl Service {
         tx.timeline_put(&id, bytes, clock::now()).await?;
         tx.commit().await?;
         drop((turn, alone));
+        self.digest_ahead(id);
         Ok(())
     }
 

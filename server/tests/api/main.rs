@@ -13,4 +13,5 @@ mod openapi;
 mod pages;
 mod runs;
 mod samples;
+mod steps;
 mod traces;
