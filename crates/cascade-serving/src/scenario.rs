@@ -31,7 +31,7 @@ fn default_max_steps() -> u64 {
 }
 
 /// Why a scenario has no outcome.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Debug, Clone, PartialEq, Error)]
 pub enum ScenarioError {
     /// The workload is not one.
     #[error("workload: {0}")]

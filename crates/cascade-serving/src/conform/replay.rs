@@ -7,7 +7,7 @@ use thiserror::Error;
 use super::trace::{Names, Step, Trace, TraceError, TraceRequest};
 use crate::content::{Content, Segment};
 use crate::request::{Refusal, Request};
-use crate::scheduler::{Emissions, Scheduler, Seq, Slot};
+use crate::scheduler::{ConfigError, Emissions, Scheduler, Seq, Slot};
 
 /// Where our scheduler first does something else.
 #[derive(Debug, Error)]
@@ -15,6 +15,9 @@ pub enum Difference {
     /// The trace cannot be replayed.
     #[error(transparent)]
     Trace(#[from] TraceError),
+    /// Its engine is not possible.
+    #[error("config: {0}")]
+    Config(#[from] ConfigError),
     /// We refuse a request that vLLM runs.
     #[error("step {step}: request {id} is refused: {refusal}")]
     Refused {
@@ -64,7 +67,7 @@ impl Emissions for Finished {
 
 /// Replays `trace` and compares every call.
 pub fn replay(trace: &Trace) -> Result<Summary, Difference> {
-    run(trace, Scheduler::new(trace.config.clone()))
+    run(trace, Scheduler::new(trace.config.clone())?)
 }
 
 pub(super) fn run(trace: &Trace, mut scheduler: Scheduler) -> Result<Summary, Difference> {
@@ -89,9 +92,8 @@ pub(super) fn run(trace: &Trace, mut scheduler: Scheduler) -> Result<Summary, Di
             })?;
         }
         if scheduler.running().is_empty() && scheduler.waiting_len() == 0 {
-            if coming.peek().is_none() {
-                break;
-            }
+            let Some((_, next)) = coming.peek() else { break };
+            beside.call = next.arrive_step - 1;
             continue;
         }
         scheduler.schedule();

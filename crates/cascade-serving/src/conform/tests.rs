@@ -31,7 +31,7 @@ fn check(prepare: impl Fn(&mut Scheduler)) {
     assert_eq!(traces.len(), 45);
     let mut failures = Vec::new();
     for (name, trace) in traces {
-        let mut scheduler = Scheduler::new(trace.config.clone());
+        let mut scheduler = Scheduler::new(trace.config.clone()).unwrap();
         prepare(&mut scheduler);
         if let Err(difference) = replay::run(&trace, scheduler) {
             failures.push(format!("{name}: {difference}"));

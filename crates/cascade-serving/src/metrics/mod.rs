@@ -81,7 +81,7 @@ impl StepSums {
     fn push(&mut self, step: &StepRecord) {
         self.close(step.start_ns);
         self.count += 1;
-        self.gpu_ns += step.cost.gpu_ns;
+        self.gpu_ns = self.gpu_ns.saturating_add(step.cost.gpu_ns);
         self.present = step.running + step.waiting;
         self.peak_running = self.peak_running.max(step.running);
         self.peak_waiting = self.peak_waiting.max(step.waiting);

@@ -1,6 +1,7 @@
 //! The scheduler's settings, by vLLM's names, and vLLM's defaults for them.
 
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 /// Whose rules decide what runs in a step.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,7 +78,46 @@ impl Default for SchedulerConfig {
     }
 }
 
+/// Largest block, in tokens; vLLM's are at most a few hundred.
+pub const MAX_BLOCK_SIZE: u32 = 1 << 16;
+
+/// What is wrong with an engine's settings.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum ConfigError {
+    /// There is no such engine.
+    #[error("{field} is 0: set it to at least 1")]
+    Zero {
+        /// The setting.
+        field: &'static str,
+    },
+    /// Blocks are larger than [`MAX_BLOCK_SIZE`].
+    #[error("block_size is {0}: set it to at most {MAX_BLOCK_SIZE}")]
+    BlockSize(u32),
+    /// The watermark is not a share.
+    #[error("watermark is {0}: set it to a share from 0 to 1")]
+    Watermark(f64),
+}
+
 impl SchedulerConfig {
+    /// Checks that an engine can have these settings.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let zero = [
+            ("block_size", self.block_size),
+            ("max_num_seqs", self.max_num_seqs),
+            ("max_num_batched_tokens", self.max_num_batched_tokens),
+        ];
+        if let Some((field, _)) = zero.into_iter().find(|(_, value)| *value == 0) {
+            return Err(ConfigError::Zero { field });
+        }
+        if self.block_size > MAX_BLOCK_SIZE {
+            return Err(ConfigError::BlockSize(self.block_size));
+        }
+        if !(0.0..=1.0).contains(&self.watermark) {
+            return Err(ConfigError::Watermark(self.watermark));
+        }
+        Ok(())
+    }
+
     /// Blocks that requests can use.
     pub fn usable_blocks(&self) -> u32 {
         match self.rules {

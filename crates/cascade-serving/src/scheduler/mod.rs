@@ -17,7 +17,7 @@ mod vllm;
 use std::collections::VecDeque;
 
 pub use complete::Emissions;
-pub use config::{Policy, Rules, SchedulerConfig, Usage, default_limits};
+pub use config::{ConfigError, MAX_BLOCK_SIZE, Policy, Rules, SchedulerConfig, Usage, default_limits};
 pub use plan::{Blocked, Entry, Plan};
 pub use seq::{Seq, Slot, Times};
 
@@ -47,7 +47,12 @@ pub struct Scheduler {
 
 impl Scheduler {
     /// An empty engine.
-    pub fn new(config: SchedulerConfig) -> Self {
+    pub fn new(config: SchedulerConfig) -> Result<Self, ConfigError> {
+        config.check()?;
+        Ok(Self::of(config))
+    }
+
+    fn of(config: SchedulerConfig) -> Self {
         let caching = config.enable_prefix_caching && config.rules == Rules::VllmV1;
         Self {
             seqs: Vec::new(),
@@ -58,7 +63,7 @@ impl Scheduler {
                 config.policy
             }),
             running: Vec::new(),
-            blocks: Blocks::new(config.usable_blocks(), config.block_size.max(1), caching),
+            blocks: Blocks::new(config.usable_blocks(), config.block_size, caching),
             flight: VecDeque::new(),
             spare: Vec::new(),
             run: Run::default(),

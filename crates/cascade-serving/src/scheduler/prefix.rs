@@ -58,7 +58,10 @@ struct Block {
 
 #[derive(Debug)]
 pub(super) struct PrefixCache {
+    /// Blocks that have ever been used: there may be far more that have not.
     blocks: Vec<Block>,
+    count: u32,
+    /// Blocks without content that nothing holds, of those that have been used.
     empty: Vec<u32>,
     /// Ends of the list of unused blocks with content: `next` is evicted first.
     unused: Link,
@@ -69,15 +72,10 @@ pub(super) struct PrefixCache {
 
 impl PrefixCache {
     pub(super) fn new(count: u32) -> Self {
-        let blank = || Block {
-            hash: 0,
-            users: 0,
-            unused: UNLINKED,
-            twins: UNLINKED,
-        };
         Self {
-            blocks: (0..count).map(|_| blank()).collect(),
-            empty: (0..count).rev().collect(),
+            blocks: Vec::new(),
+            count,
+            empty: Vec::new(),
             unused: UNLINKED,
             by_hash: HashMap::default(),
             version: 0,
@@ -90,12 +88,24 @@ impl PrefixCache {
 
     /// Takes a free block for new content; the caller knows that there is one.
     pub(super) fn pop(&mut self) -> u32 {
-        let block = self.empty.pop().unwrap_or_else(|| {
-            let oldest = self.unused.next;
-            self.unlink_unused(oldest);
-            self.forget(oldest);
-            oldest
-        });
+        let block = match self.empty.pop() {
+            Some(block) => block,
+            None if self.blocks.len() < self.count as usize => {
+                self.blocks.push(Block {
+                    hash: 0,
+                    users: 0,
+                    unused: UNLINKED,
+                    twins: UNLINKED,
+                });
+                (self.blocks.len() - 1) as u32
+            }
+            None => {
+                let oldest = self.unused.next;
+                self.unlink_unused(oldest);
+                self.forget(oldest);
+                oldest
+            }
+        };
         self.at(block).users = 1;
         block
     }

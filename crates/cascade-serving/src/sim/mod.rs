@@ -13,7 +13,7 @@ use thiserror::Error;
 
 pub use record::{Record, Sink, StepRecord};
 
-use crate::scheduler::{Emissions, Scheduler, SchedulerConfig, Seq};
+use crate::scheduler::{ConfigError, Emissions, Scheduler, SchedulerConfig, Seq};
 use crate::step_time::{Envelope, StepTime};
 use crate::workload::Source;
 
@@ -22,7 +22,7 @@ use crate::workload::Source;
 pub const DEFAULT_MAX_STEPS: u64 = 1_000_000_000;
 
 /// Why a simulation stopped early.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Debug, Clone, PartialEq, Error)]
 pub enum SimError {
     /// The limit of steps was reached with requests left.
     #[error(
@@ -32,12 +32,9 @@ pub enum SimError {
         /// The limit.
         limit: u64,
     },
-    /// A block size of zero tokens, or no budget for any token or sequence.
-    #[error("{field} is 0: set it to at least 1")]
-    Zero {
-        /// The setting.
-        field: &'static str,
-    },
+    /// The engine's settings are not possible.
+    #[error("scheduler: {0}")]
+    Config(#[from] ConfigError),
 }
 
 /// What a simulation came to.
@@ -57,17 +54,8 @@ pub fn simulate(
     sink: &mut impl Sink,
     max_steps: u64,
 ) -> Result<Totals, SimError> {
-    for (field, value) in [
-        ("block_size", config.block_size),
-        ("max_num_seqs", config.max_num_seqs),
-        ("max_num_batched_tokens", config.max_num_batched_tokens),
-    ] {
-        if value == 0 {
-            return Err(SimError::Zero { field });
-        }
-    }
     let depth = if config.async_scheduling { 2 } else { 1 };
-    let scheduler = Scheduler::new(config.clone());
+    let scheduler = Scheduler::new(config.clone())?;
     let ends = VecDeque::with_capacity(depth);
     let (envelope, totals) = (time.envelope(), Totals::default());
     let mut engine = Engine {
@@ -166,22 +154,22 @@ impl<T: StepTime, S: Sink> Engine<'_, T, S> {
         let (admitted, preempted) = (plan.admitted().len() as u32, plan.preempted().len() as u32);
         let cost = self.time.cost(&batch);
         let lead = if idle {
-            self.envelope.before_ns as i64
+            i64::try_from(self.envelope.before_ns).unwrap_or(i64::MAX)
         } else {
             cost.gap_ns
         };
         let (start, gpu_start) = if self.depth > 1 {
             // All that the host does, it does while the GPU works on the step before.
             let host = cost.host_ns.saturating_add_signed(lead);
-            let start = self.gpu_free.max(self.now + host);
-            self.now += host;
+            let start = self.gpu_free.max(self.now.saturating_add(host));
+            self.now = self.now.saturating_add(host);
             (start, start)
         } else {
             let start = self.now.saturating_add_signed(lead).max(self.latest_start);
-            (start, start + cost.host_ns)
+            (start, start.saturating_add(cost.host_ns))
         };
         self.latest_start = start;
-        let end = gpu_start + cost.gpu_ns;
+        let end = gpu_start.saturating_add(cost.gpu_ns);
         self.gpu_free = end;
         self.ends.push_back(end);
         self.scheduler.start_admitted(start);

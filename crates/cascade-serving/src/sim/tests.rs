@@ -165,7 +165,10 @@ fn limits_end_a_simulation_with_a_reason() {
         block_size: 0,
         ..config
     };
-    assert_eq!(run(&config, 9), Err(SimError::Zero { field: "block_size" }));
+    assert_eq!(
+        run(&config, 9),
+        Err(SimError::Config(ConfigError::Zero { field: "block_size" }))
+    );
 }
 
 fn report(config: &SchedulerConfig, time: &Affine, load: Load) -> Report {
@@ -371,4 +374,68 @@ fn published_batches_come_out() {
             );
         }
     }
+}
+
+#[test]
+fn absurd_settings_are_refused_or_survived() {
+    let run = |config: &SchedulerConfig, load| {
+        let mut source = Workload { seed: 1, load }.source().unwrap();
+        simulate(
+            config,
+            &Affine::constant(u64::MAX),
+            source.as_mut(),
+            &mut Collector::new(MetricsOptions::default()),
+            50,
+        )
+    };
+    // Requests centuries apart, steps that outlast time, more blocks than there is memory to name them.
+    let config = SchedulerConfig {
+        num_gpu_blocks: u32::MAX,
+        enable_prefix_caching: true,
+        ..engine()
+    };
+    assert_eq!(
+        run(&config, poisson(5, 1e-300, 20, 3)).map(|totals| totals.end_ns),
+        Ok(u64::MAX)
+    );
+    let error = |config| run(&config, poisson(1, 1.0, 1, 1)).unwrap_err().to_string();
+    let wrong = SchedulerConfig {
+        block_size: u32::MAX,
+        ..engine()
+    };
+    assert_eq!(
+        error(wrong),
+        "scheduler: block_size is 4294967295: set it to at most 65536"
+    );
+    let wrong = SchedulerConfig {
+        watermark: f64::NAN,
+        ..engine()
+    };
+    assert_eq!(
+        error(wrong),
+        "scheduler: watermark is NaN: set it to a share from 0 to 1"
+    );
+    let turns = Length::Lognormal {
+        mu: 1.0,
+        sigma: 1.0,
+        min: 1,
+        max: 5000,
+    };
+    let lengths = Lengths {
+        prompt: turns.clone(),
+        output: turns.clone(),
+    };
+    let load = Load::Sessions {
+        sessions: 1,
+        arrivals: Arrivals::AtOnce,
+        turns,
+        system_tokens: 0,
+        lengths,
+        think_s: 0.0,
+    };
+    let error = Workload { seed: 1, load }
+        .source()
+        .err()
+        .map(|error| error.to_string());
+    assert_eq!(error.unwrap(), "turns is 5000: give a number from 1 to 1000");
 }

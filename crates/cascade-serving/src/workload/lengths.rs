@@ -64,6 +64,15 @@ impl Length {
         if ordered { Ok(()) } else { Err(wrong()) }
     }
 
+    /// The longest that can be drawn.
+    pub(super) fn most(&self) -> u32 {
+        match self {
+            Self::Fixed { tokens } => *tokens,
+            Self::Uniform { high, .. } => *high,
+            Self::Lognormal { max, .. } => *max,
+        }
+    }
+
     /// Draws a length.
     pub fn draw(&self, random: &mut Random) -> u32 {
         match self {

@@ -13,7 +13,7 @@ pub mod trace;
 
 pub use arrivals::{Arrivals, RampShape};
 pub use lengths::{Length, Lengths};
-pub use spec::{Load, MAX_REQUESTS, SharedPrefix, Workload, WorkloadError};
+pub use spec::{Load, MAX_CLIENTS, MAX_REQUESTS, MAX_TURNS, SharedPrefix, Workload, WorkloadError};
 pub use trace::{TraceFileError, TraceOptions, read_trace};
 
 use std::collections::VecDeque;
@@ -64,9 +64,12 @@ impl Source for List {
     }
 }
 
-/// Seconds to ns, rounded.
+/// Latest arrival, in ns: 146 years, far from where adding a step's time could overflow.
+const LATEST_NS: f64 = (u64::MAX / 4) as f64;
+
+/// Seconds to ns, rounded; at most [`LATEST_NS`].
 pub(crate) fn to_ns(seconds: f64) -> u64 {
-    (seconds * 1e9).round() as u64
+    (seconds * 1e9).round().min(LATEST_NS) as u64
 }
 
 #[cfg(test)]

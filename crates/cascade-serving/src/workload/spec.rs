@@ -3,15 +3,20 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::Source;
 use super::arrivals::Arrivals;
 use super::closed::ClosedLoop;
 use super::lengths::{Length, Lengths};
 use super::open::Open;
 use super::sessions::Sessions;
-use super::{Source, to_ns};
 
 /// Most requests of a workload.
 pub const MAX_REQUESTS: u64 = 100_000_000;
+
+/// Most clients of a closed loop.
+pub const MAX_CLIENTS: u64 = 1_000_000;
+/// Most turns of a session.
+pub const MAX_TURNS: u32 = 1000;
 
 /// What is wrong with a workload.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -43,13 +48,13 @@ pub(super) fn positive(field: &'static str, value: f64) -> Result<(), WorkloadEr
     }
 }
 
-fn count(field: &'static str, value: u64) -> Result<(), WorkloadError> {
-    if (1..=MAX_REQUESTS).contains(&value) {
+fn count(field: &'static str, value: u64, most: u64) -> Result<(), WorkloadError> {
+    if (1..=most).contains(&value) {
         Ok(())
     } else {
         Err(WorkloadError::new(
             field,
-            format!("is {value}: give a number from 1 to {MAX_REQUESTS}"),
+            format!("is {value}: give a number from 1 to {most}"),
         ))
     }
 }
@@ -143,7 +148,7 @@ impl Workload {
                 lengths,
                 prefix,
             } => {
-                count("requests", requests)?;
+                count("requests", requests, MAX_REQUESTS)?;
                 arrivals.check()?;
                 check_lengths(&lengths)?;
                 Ok(Box::new(Open::new(
@@ -158,8 +163,8 @@ impl Workload {
                 lengths,
                 prefix,
             } => {
-                count("requests", requests)?;
-                count("clients", clients)?;
+                count("requests", requests, MAX_REQUESTS)?;
+                count("clients", clients, MAX_CLIENTS)?;
                 check_think(think_s)?;
                 check_lengths(&lengths)?;
                 let think = super::closed::Think {
@@ -178,9 +183,10 @@ impl Workload {
                 lengths,
                 think_s,
             } => {
-                count("sessions", sessions)?;
+                count("sessions", sessions, MAX_REQUESTS)?;
                 arrivals.check()?;
                 turns.check("turns")?;
+                count("turns", u64::from(turns.most()), MAX_TURNS.into())?;
                 check_think(think_s)?;
                 check_lengths(&lengths)?;
                 let starts = super::sessions::Starts {
@@ -201,7 +207,7 @@ impl Workload {
 }
 
 fn check_think(think_s: f64) -> Result<(), WorkloadError> {
-    if think_s.is_finite() && think_s >= 0.0 && to_ns(think_s) < u64::MAX / 4 {
+    if think_s.is_finite() && think_s >= 0.0 {
         Ok(())
     } else {
         Err(WorkloadError::new(

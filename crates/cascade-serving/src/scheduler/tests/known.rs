@@ -12,7 +12,11 @@ fn pressure(change: impl FnOnce(&mut SchedulerConfig)) -> (u64, u32, u64) {
         ..SchedulerConfig::default()
     };
     change(&mut config);
-    let story = tell(&mut Scheduler::new(config), &all_at_once(200, 512, 128), |_| {});
+    let story = tell(
+        &mut Scheduler::new(config).unwrap(),
+        &all_at_once(200, 512, 128),
+        |_| {},
+    );
     assert!(story.emitted.values().all(|emitted| *emitted == 128));
     (story.steps, story.preemptions.values().sum(), story.tokens)
 }
@@ -42,7 +46,11 @@ fn three_requests_on_four_blocks() {
             enable_prefix_caching: false,
             ..SchedulerConfig::default()
         };
-        let story = tell(&mut Scheduler::new(config), &all_at_once(3, 8, 8), |_| {});
+        let story = tell(
+            &mut Scheduler::new(config).unwrap(),
+            &all_at_once(3, 8, 8),
+            |_| {},
+        );
         assert!(story.emitted.values().all(|emitted| *emitted == 8));
         (story.steps, story.preemptions.into_values().collect::<Vec<_>>())
     };
@@ -59,7 +67,7 @@ fn requests_that_can_never_run_are_refused_with_the_reason() {
         enable_chunked_prefill: false,
         ..SchedulerConfig::default()
     };
-    let mut scheduler = Scheduler::new(config);
+    let mut scheduler = Scheduler::new(config).unwrap();
     let mut add = |prompt, output| scheduler.add(Request::new(0, 0, prompt, output)).unwrap_err();
     assert_eq!(add(0, 1), Refusal::EmptyPrompt);
     assert_eq!(
@@ -96,7 +104,11 @@ fn a_prompt_that_became_too_long_to_recompute_in_one_step_is_refused() {
         enable_prefix_caching: false,
         ..SchedulerConfig::default()
     };
-    let story = tell(&mut Scheduler::new(config), &all_at_once(2, 14, 12), |_| {});
+    let story = tell(
+        &mut Scheduler::new(config).unwrap(),
+        &all_at_once(2, 14, 12),
+        |_| {},
+    );
     assert_eq!(story.emitted, BTreeMap::from([(0, 12)]));
     assert_eq!(
         story.refused,
@@ -141,7 +153,11 @@ fn one_block_more_can_preempt_once_more() {
             enable_prefix_caching: false,
             ..SchedulerConfig::default()
         };
-        let story = tell(&mut Scheduler::new(config), &all_at_once(2, 8, 4), |_| {});
+        let story = tell(
+            &mut Scheduler::new(config).unwrap(),
+            &all_at_once(2, 8, 4),
+            |_| {},
+        );
         story.preemptions.into_values().sum::<u32>()
     };
     assert_eq!((3..7).map(preemptions).collect::<Vec<_>>(), [0, 1, 1, 0]);
@@ -157,7 +173,7 @@ fn a_step_says_why_the_head_of_the_queue_waits() {
         };
         change(&mut config);
         let mut seen = Vec::new();
-        tell(&mut Scheduler::new(config), load, |scheduler| {
+        tell(&mut Scheduler::new(config).unwrap(), load, |scheduler| {
             seen.push(scheduler.newest().and_then(Plan::blocked));
         });
         seen.dedup();

@@ -95,7 +95,7 @@ proptest! {
     ) {
         let rules = if reference { Rules::Reference } else { Rules::VllmV1 };
         let config = SchedulerConfig { rules, async_scheduling: config.async_scheduling && !reference, ..config };
-        let mut scheduler = Scheduler::new(config);
+        let mut scheduler = Scheduler::new(config).unwrap();
         let story = tell(&mut scheduler, &requests, |_| {});
         for request in &requests {
             let emitted = story.emitted.get(&request.id);
@@ -108,7 +108,7 @@ proptest! {
 
     #[test]
     fn no_step_exceeds_its_limits_and_no_block_leaks(config in config(), requests in requests()) {
-        let mut scheduler = Scheduler::new(config);
+        let mut scheduler = Scheduler::new(config).unwrap();
         tell(&mut scheduler, &requests, |scheduler| {
             let (config, scheduled) = (scheduler.config(), scheduler.scheduled());
             let batch = scheduler.newest().unwrap().batch();
@@ -136,9 +136,9 @@ proptest! {
             });
             (story, steps)
         };
-        let mut plain = Scheduler::new(config.clone());
+        let mut plain = Scheduler::new(config.clone()).unwrap();
         plain.step_singly();
-        prop_assert_eq!(tell(Scheduler::new(config)), tell(plain));
+        prop_assert_eq!(tell(Scheduler::new(config).unwrap()), tell(plain));
     }
 
     /// Enough blocks for the longest sequences that can run together: nothing is ever preempted.
@@ -147,7 +147,7 @@ proptest! {
         let longest = requests.iter().map(|r| r.prompt_tokens + r.output_tokens).max().unwrap_or_default();
         let each = longest.div_ceil(config.block_size);
         let num_gpu_blocks = 1 + each * config.max_num_seqs + (1.5 * f64::from(each * config.max_num_seqs)) as u32;
-        let story = tell(&mut Scheduler::new(SchedulerConfig { num_gpu_blocks, ..config }), &requests, |_| {});
+        let story = tell(&mut Scheduler::new(SchedulerConfig { num_gpu_blocks, ..config }).unwrap(), &requests, |_| {});
         prop_assert!(story.preemptions.values().all(|count| *count == 0));
     }
 }
@@ -170,7 +170,7 @@ fn more_blocks_preempt_less_over_many_loads() {
         };
         let told = loads
             .iter()
-            .map(|load| tell(&mut Scheduler::new(config.clone()), load, |_| {}));
+            .map(|load| tell(&mut Scheduler::new(config.clone()).unwrap(), load, |_| {}));
         told.map(|story| story.preemptions.values().sum::<u32>()).sum()
     };
     let counts: Vec<u32> = (36..200).step_by(16).map(preemptions).collect();
