@@ -1,4 +1,4 @@
-//! Times the engine: `bench TRACE GPU [L0|L1] [sample] [parallel]`, where TRACE is a file or `lm_head`, a synthetic
+//! Times the engine: `bench TRACE GPU [L0|L1] [sample] [sms=N] [parallel]`, where TRACE is a file or `lm_head`, a synthetic
 //! matrix multiply of the size of OPT-125m's last layer at decode.
 
 #![expect(
@@ -44,6 +44,7 @@ fn main() {
         level: if has("L0") { Level::L0 } else { Level::L1 },
         allow_other_arch: true,
         sample: has("sample"),
+        sample_sms: args.iter().find_map(|arg| arg.strip_prefix("sms=")?.parse().ok()),
         parallel: has("parallel"),
         ..Options::default()
     };

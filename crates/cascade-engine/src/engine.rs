@@ -42,6 +42,9 @@ pub struct Options {
     /// Level 1: leave out the middle of long grids whose pace is steady. Grids below [`crate::l1::MIN_WAVES`]
     /// waves are simulated whole; [`EngineError::Unsteady`] says that a kernel has to be.
     pub sample: bool,
+    /// Level 1: simulate only the blocks of every n-th SM, twice, from a cold L2; [`EngineError::Unsteady`] when the two
+    /// differ by more than 3 %. Kernels with clusters and GPUs with few SMs are simulated whole.
+    pub sample_sms: Option<u32>,
     /// Level 1: simulate the SMs of a kernel on the threads of rayon's pool, with the same result to the bit.
     /// Without the feature `parallel` it does nothing.
     pub parallel: bool,

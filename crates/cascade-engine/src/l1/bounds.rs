@@ -8,7 +8,8 @@ use crate::gpu::GpuModel;
 use crate::l0::costs::{MULTIPLY, TENSOR, UNITS};
 
 /// Every throughput bound. What was simulated stands for `scale` times as many instructions; `traffic` is that of
-/// the whole kernel and `port_cycles` the work of the busiest SM's port.
+/// the whole kernel and `port_cycles` the work of the busiest SM's port, both of
+/// the whole kernel.
 pub(super) fn bounds(
     lowering: &Lowering,
     port_cycles: f64,
@@ -42,7 +43,7 @@ pub(super) fn bounds(
         (BoundKind::Unit, unit * scale / subcores),
         (BoundKind::Tensor, tensor * scale / subcores),
         (BoundKind::Lsu, lowering.counts.lsu_cycles as f64 * scale / sms),
-        (BoundKind::L2Port, port_cycles * scale),
+        (BoundKind::L2Port, port_cycles),
         (BoundKind::L2, l2_bytes / gpu.chip.l2_bandwidth.value),
         (BoundKind::Dram, dram_bytes / gpu.dram_bytes_per_cycle()),
         (BoundKind::Launch, launch * scale),

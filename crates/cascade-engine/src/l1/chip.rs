@@ -4,7 +4,7 @@
 //! happens in a quantum can matter to another SM within it, and SMs may run one after the other or at once
 //! with the same result. Idle time is skipped: a quantum starts when the next thing happens.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use cascade_accelsim::trace::{BlockSource, ThreadBlock};
 
@@ -17,7 +17,7 @@ use super::memory::Memory;
 use super::params::Params;
 use super::sample::{Counter, LeftOut, Progress, Sampler};
 use super::sm::{Env, Sm};
-use super::stats::Stall;
+use super::stats::{Counts, Stall};
 use super::sync::Remote;
 use super::warp::Block;
 use crate::engine::EngineError;
@@ -29,6 +29,10 @@ pub(super) struct Blocks<'a, S: BlockSource + ?Sized> {
     pub(super) lowering: Lowering,
     pub(super) gpu: &'a GpuModel,
     pub(super) block: ThreadBlock,
+    /// Blocks that were packed already and come first.
+    pub(super) queue: VecDeque<Image>,
+    /// Nothing follows the queue.
+    pub(super) closed: bool,
 }
 
 impl<S: BlockSource + ?Sized> Blocks<'_, S> {
@@ -44,7 +48,10 @@ impl<S: BlockSource + ?Sized> Blocks<'_, S> {
 
     /// The next block, `None` at the end of the trace.
     pub(super) fn next(&mut self) -> Result<Option<Image>, EngineError> {
-        if !self.source.next_block(&mut self.block)? {
+        if let Some(image) = self.queue.pop_front() {
+            return Ok(Some(image));
+        }
+        if self.closed || !self.source.next_block(&mut self.block)? {
             return Ok(None);
         }
         let image = self.lowering.block(&self.block, self.source.opcodes(), self.gpu);
@@ -159,6 +166,14 @@ impl<'a> Chip<'a> {
         Ok(())
     }
 
+    /// Counts of all SMs.
+    pub(super) fn counts(&self) -> Counts {
+        self.sms.iter().fold(Counts::default(), |mut sum, sm| {
+            sum.add(&sm.counts);
+            sum
+        })
+    }
+
     fn quantum(&self) -> u32 {
         let quantum = self.params.l2_latency;
         if self.clusters.in_use() {
@@ -187,7 +202,7 @@ impl<'a> Chip<'a> {
             let Some(image) = blocks.next()? else {
                 return Ok(false);
             };
-            if image.cluster.is_some() || image.warps.iter().any(|warp| warp.cluster_arrivals > 0) {
+            if image.in_cluster() {
                 self.clusters.add(image);
                 while let Some(image) = blocks.next()? {
                     self.clusters.add(image);

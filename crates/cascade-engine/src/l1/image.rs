@@ -71,6 +71,13 @@ pub(super) struct Image {
     pub(super) plans: Plans,
 }
 
+impl Image {
+    /// Whether the block belongs to a cluster or uses one's barrier.
+    pub(super) fn in_cluster(&self) -> bool {
+        self.cluster.is_some() || self.warps.iter().any(|warp| warp.cluster_arrivals > 0)
+    }
+}
+
 /// CTA barriers of a thread block.
 pub(super) const BARRIERS: usize = 16;
 

@@ -13,6 +13,7 @@ mod isa;
 mod lsu;
 mod mbarrier;
 mod memory;
+mod outcome;
 mod params;
 mod run;
 mod sample;

@@ -1,14 +1,16 @@
 //! One kernel at level 1, from its trace to its estimate.
 
+use std::collections::VecDeque;
+
 use cascade_accelsim::trace::{BlockSource, OpcodeId, ThreadBlock};
 
 use super::bounds::bounds;
-use super::chip::{Blocks, Chip};
+use super::chip::Blocks;
 use super::image::Lowering;
-use super::memory::{L2State, Memory};
+use super::memory::L2State;
+use super::outcome;
 use super::params::Params;
-use super::sample::{MAX_DISAGREEMENT, Sampler};
-use super::stats::{Counts, CycleStats, Stall};
+use super::stats::{CycleStats, Stall};
 use crate::engine::{Engine, EngineError, Options};
 use crate::estimate::{Bound, BoundKind, KernelEstimate, Provenance};
 use crate::gpu::GpuModel;
@@ -40,55 +42,32 @@ pub(crate) fn simulate<S: BlockSource + ?Sized>(
         source,
         gpu,
         block: ThreadBlock::default(),
+        queue: VecDeque::new(),
+        closed: false,
     };
-    let memory = Memory::new(gpu, &params, &mut state.tags);
-    let mut chip = Chip::new(params, memory);
-    chip.parallel = options.parallel;
-    if options.sample {
-        let wave = chip.params.sms * chip.params.ctas_per_sm;
-        chip.sampler = Some(Sampler::new(
-            header.grid.count(),
-            wave as u64,
-            chip.params.l2_latency,
-        ));
-    }
-    let simulated = chip.run(&mut blocks)?;
-    let mut left_out = chip.left_out;
-    if let Some(disagreement) = chip.sampler.as_ref().and_then(Sampler::disagreement) {
-        if disagreement > MAX_DISAGREEMENT {
-            return Err(EngineError::Unsteady {
-                kernel: header.name,
-                percent: disagreement * 100.0,
-            });
-        }
-        left_out.disagreement = left_out.disagreement.max(disagreement);
-    }
-    let (lowering, memory) = (&blocks.lowering, &chip.memory);
-    let insts = lowering.counts.warp_insts + left_out.insts;
+    let outcome = outcome::some_sms(&mut blocks, params, options, state)?;
+    let lowering = &blocks.lowering;
+    let insts = lowering.counts.warp_insts + outcome.left_insts;
     // What was simulated stands for all instructions.
-    let scale = if left_out.insts == 0 {
+    let scale = if outcome.left_insts == 0 {
         1.0
     } else {
         insts as f64 / lowering.counts.warp_insts.max(1) as f64
     };
     let scaled = |count: u64| {
-        if left_out.insts == 0 {
+        if outcome.left_insts == 0 {
             count
         } else {
             (count as f64 * scale).round() as u64
         }
     };
-    let traffic = memory.traffic.and(&left_out.traffic);
-    let mut bounds = bounds(lowering, memory.busiest_port_cycles(), traffic, scale, gpu);
+    let (traffic, counts) = (outcome.traffic, outcome.counts);
+    let mut bounds = bounds(lowering, outcome.port_cycles, traffic, scale, gpu);
     let floor = bounds.iter().map(|bound| bound.cycles).fold(0.0, f64::max);
-    let body = (f64::from(simulated) + left_out.cycles).max(floor);
+    let body = outcome.cycles.max(floor);
     let winner = winner(&mut bounds, body);
     let t0 = gpu.cycles_from_ns(gpu.chip.kernel_overhead.value);
     let cycles = (t0 + body).ceil() as u64;
-    let counts = chip.sms.iter().fold(Counts::default(), |mut sum, sm| {
-        sum.add(&sm.counts);
-        sum
-    });
     let unknown_opcodes = unknown(lowering);
     let unknown_insts: u64 = unknown_opcodes.iter().map(|(_, count)| count).sum();
     let share = |bytes: u64, per_cycle: f64| {
@@ -123,9 +102,9 @@ pub(crate) fn simulate<S: BlockSource + ?Sized>(
             0.0
         },
         predicates_inferred: lowering.isa.compares && !lowering.isa.predicates_listed,
-        mbarriers_inferred: chip.open.len() as u64,
+        mbarriers_inferred: outcome.mbarriers,
         sampled_fraction: 1.0 / scale,
-        sampling_error: left_out.disagreement * (1.0 - 1.0 / scale),
+        sampling_error: outcome.disagreement * (1.0 - 1.0 / scale),
     };
     let simulated_insts = lowering.counts.warp_insts;
     Ok(KernelEstimate {
@@ -144,8 +123,8 @@ pub(crate) fn simulate<S: BlockSource + ?Sized>(
         body_cycles: body,
         bounds,
         winner: if body >= t0 { winner } else { BoundKind::Overhead },
-        occupancy: fit((lowering.counts.blocks + left_out.blocks).max(1))?,
-        blocks: lowering.counts.blocks + left_out.blocks,
+        occupancy: fit((lowering.counts.blocks + outcome.left_blocks).max(1))?,
+        blocks: lowering.counts.blocks + outcome.left_blocks,
         blocks_in_grid: header.grid.count(),
         warp_insts: insts,
         thread_insts: scaled(lowering.counts.thread_insts),

@@ -46,7 +46,7 @@ impl Traffic {
     }
 
     /// What is between two counts, times `factor`.
-    fn between(from: &Self, to: &Self, factor: f64) -> Self {
+    pub(super) fn between(from: &Self, to: &Self, factor: f64) -> Self {
         let part = |from: u64, to: u64| ((to - from) as f64 * factor).round() as u64;
         Self {
             l2: part(from.l2, to.l2),

@@ -98,6 +98,18 @@ pub(super) fn write(out: &mut impl Write, gpu: &GpuModel, options: &Options, tra
         if options.cold { "1" } else { "0" },
         "empty L2 before each kernel; level 0 always does",
     )?;
+    line(
+        out,
+        "-cascade_engine_sample",
+        if options.sample { "1" } else { "0" },
+        "leave out the middle of long steady grids",
+    )?;
+    line(
+        out,
+        "-cascade_engine_sample_sms",
+        &options.sample_sms.unwrap_or(1).to_string(),
+        "simulate the blocks of every n-th SM",
+    )?;
     let mut result = Ok(());
     gpu.each_fact(&mut |key, fact, _| {
         if result.is_ok() {

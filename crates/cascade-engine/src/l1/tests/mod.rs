@@ -19,6 +19,7 @@ pub(super) const L1: Options = Options {
     allow_other_arch: false,
     cold: false,
     sample: false,
+    sample_sms: None,
     parallel: false,
 };
 

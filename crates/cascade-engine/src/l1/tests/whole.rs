@@ -145,6 +145,43 @@ fn sampling_leaves_short_grids_alone_and_refuses_unsteady_ones() {
     );
 }
 
+#[test]
+fn a_tenth_of_the_sms_stands_for_all() {
+    let a100 = gpu("SM80_A100");
+    let source = Synthetic::uniform(80, 108 * 5, 4, |block, warp, code| {
+        (0..12_u64).for_each(|turn| {
+            let offset = ((u64::from(block) * 4 + u64::from(warp)) * 12 + turn) * 512;
+            code.mem("LDG.E.128", &[8], &[2], GLOBAL + offset, 16);
+            (0..4).for_each(|i| code.op("FFMA", &[12 + i], &[8]));
+        });
+        code.op("EXIT", &[], &[]);
+    });
+    let whole = run(&source, &a100);
+    let options = Options {
+        sample_sms: Some(10),
+        ..L1
+    };
+    let part = Engine::simulate_kernel(&mut source.clone(), &a100, &options).expect("steady");
+    near(part.body_cycles, whole.body_cycles, 0.02, "body");
+    near(
+        part.dram_bytes as f64,
+        whole.dram_bytes as f64,
+        0.02,
+        "DRAM bytes",
+    );
+    assert_eq!((part.warp_insts, part.blocks), (whole.warp_insts, whole.blocks));
+    assert!(stats(&part).sampled_fraction < 0.25 && stats(&part).sampling_error <= 0.03);
+    // Clusters and small chips are not cut up.
+    let small = Options {
+        sample_sms: Some(60),
+        ..L1
+    };
+    assert_eq!(
+        Engine::simulate_kernel(&mut source.clone(), &a100, &small).expect("whole"),
+        whole
+    );
+}
+
 const OPCODES: [&str; 24] = [
     "FFMA",
     "IMAD",
