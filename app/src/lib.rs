@@ -32,8 +32,11 @@ use layout::{Footer, TopBar};
 use pages::NotFound;
 
 /// The whole application.
+///
+/// Its type is erased, as each page's is: the full one has a name of 800,000 letters, which every crate that
+/// renders it would carry and compile again.
 #[component]
-pub fn App() -> impl IntoView {
+pub fn App() -> AnyView {
     provide_meta_context();
     provide_context(site::initial_site());
     clock::provide();
@@ -44,19 +47,20 @@ pub fn App() -> impl IntoView {
             <TopBar />
             <main id="main" tabindex="-1">
                 <Routes fallback=|| view! { <NotFound /> }>
-                    <Route path=path!("/") view=pages::Home ssr=SsrMode::Async />
-                    <Route path=path!("/token") view=pages::Token ssr=SsrMode::Async />
-                    <Route path=path!("/traces") view=pages::Traces ssr=SsrMode::Async />
-                    <Route path=path!("/traces/:id") view=pages::TracePage ssr=SsrMode::Async />
-                    <Route path=path!("/runs") view=pages::Runs ssr=SsrMode::Async />
-                    <Route path=path!("/runs/new") view=pages::NewRun ssr=SsrMode::Async />
-                    <Route path=path!("/compare") view=pages::Compare ssr=SsrMode::Async />
-                    <Route path=path!("/runs/:id") view=pages::RunPage ssr=SsrMode::Async />
+                    <Route path=path!("/") view=|| view! { <pages::Home /> }.into_any() ssr=SsrMode::Async />
+                    <Route path=path!("/token") view=|| view! { <pages::Token /> }.into_any() ssr=SsrMode::Async />
+                    <Route path=path!("/traces") view=|| view! { <pages::Traces /> }.into_any() ssr=SsrMode::Async />
+                    <Route path=path!("/traces/:id") view=|| view! { <pages::TracePage /> }.into_any() ssr=SsrMode::Async />
+                    <Route path=path!("/runs") view=|| view! { <pages::Runs /> }.into_any() ssr=SsrMode::Async />
+                    <Route path=path!("/runs/new") view=|| view! { <pages::NewRun /> }.into_any() ssr=SsrMode::Async />
+                    <Route path=path!("/compare") view=|| view! { <pages::Compare /> }.into_any() ssr=SsrMode::Async />
+                    <Route path=path!("/runs/:id") view=|| view! { <pages::RunPage /> }.into_any() ssr=SsrMode::Async />
                 </Routes>
             </main>
             <Footer />
         </Router>
     }
+    .into_any()
 }
 
 /// A page's title with the product's name. While rendering on the server `leptos_meta` writes it into the HTML as

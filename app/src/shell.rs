@@ -10,7 +10,7 @@ use crate::site::{SITE_META, Site};
 const THEME_SCRIPT: &str = include_str!("layout/theme.js");
 
 /// The whole document. `site` also goes into the context, where the pages read it.
-pub fn shell(site: Site) -> impl IntoView {
+pub fn shell(site: Site) -> AnyView {
     provide_context(site.clone());
     let js = site.asset("/pkg/cascade.js");
     let wasm = site.asset("/pkg/cascade.wasm");
@@ -38,4 +38,5 @@ pub fn shell(site: Site) -> impl IntoView {
             </body>
         </html>
     }
+    .into_any()
 }
