@@ -3,6 +3,7 @@
 use cascade_api::{
     GpuConfig, RunCreate, RunEntry, TraceDetail, TraceId, TraceState, TraceSummary, limits::MAX_COUNT,
 };
+use cascade_scene::request::SAMPLE_NOTE;
 use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::NavigateOptions;
@@ -125,6 +126,9 @@ fn Form(
     gpus: Vec<GpuConfig>,
 ) -> impl IntoView {
     let trace = trace.summary;
+    if trace.sample {
+        return view! { <OnlyReplay trace /> }.into_any();
+    }
     let chosen = preselected(&trace, &gpus);
     let Some(first) = chosen.first().cloned() else {
         return view! { <NothingFits trace gpus /> }.into_any();
@@ -298,6 +302,20 @@ fn options(trace: &TraceSummary, gpus: &[GpuConfig]) -> Vec<SelectOption> {
         refused: refusal(trace, gpu),
     };
     gpus.iter().map(option).collect()
+}
+
+/// What is said of a sample, which has nothing to simulate.
+#[component]
+fn OnlyReplay(
+    /// The sample.
+    trace: TraceSummary,
+) -> impl IntoView {
+    view! {
+        <Empty title="A sample cannot be simulated">
+            <p>{format!("It is {SAMPLE_NOTE} and holds no instructions. Its page offers to replay the recorded results.")}</p>
+            <ButtonLink href=format!("/traces/{}", segment(trace.id.as_str()))>"Open the sample"</ButtonLink>
+        </Empty>
+    }
 }
 
 /// What is said when no GPU can run the trace.

@@ -8,6 +8,7 @@ use leptos_router::hooks::use_params_map;
 
 use super::kernels::KernelTable;
 use super::list::{on_its_way, or_none};
+use super::replay::Replay;
 use crate::data::{self, segment};
 use crate::ui::{
     Age, ButtonLink, Card, Crumb, Look, Notice, PageHead, Stat, Tone, TraceBadge, TraceMarks, loaded,
@@ -82,17 +83,14 @@ fn Hints(
 ) -> impl IntoView {
     let error = summary
         .error
+        .clone()
         .map(|error| view! { <Notice tone=Tone::Bad><p>{error}</p></Notice> });
     let waiting = summary
         .waiting_for
+        .clone()
         .map(|what| view! { <p class="muted">{format!("Waiting for {what}.")}</p> });
-    let sample = summary.sample.then(|| {
-        view! {
-            <Notice tone=Tone::Neutral>
-                <p>"This sample is bundled with the app. It holds no instructions, so it cannot start a run."</p>
-            </Notice>
-        }
-    });
+    let sample = (summary.sample && summary.state == TraceState::Ready)
+        .then(|| view! { <Replay trace=summary.clone() /> });
     let synthetic = summary.synthetic.then(|| {
         view! {
             <Notice tone=Tone::Warn>

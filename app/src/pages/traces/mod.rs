@@ -3,6 +3,7 @@
 mod detail;
 mod kernels;
 mod list;
+mod replay;
 
 pub(crate) use detail::TracePage;
 pub(crate) use list::{Traces, trace_table};

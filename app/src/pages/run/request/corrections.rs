@@ -61,6 +61,8 @@ fn row(correction: &CorrectionDigest, counterfactual: bool) -> impl IntoView + u
         "in-sample" => ("in-sample".to_owned(), Tone::Warn),
         other => (other.to_owned(), Tone::Good),
     };
+    let off = Some(correction.subtracted_ns).filter(|ns| *ns != 0.0);
+    let off = Unit::NsAsMicros(3).or_none(off);
     let label = match correction.sample.as_str() {
         "none" => "none: the raw result".to_owned(),
         _ => correction.label.clone(),
@@ -82,7 +84,7 @@ fn row(correction: &CorrectionDigest, counterfactual: bool) -> impl IntoView + u
         <tr>
             <td class="correction">{label}</td>
             <td><Badge text=basis tone /></td>
-            <td class="number">{Unit::NsAsMicros(3).text(correction.subtracted_ns)}</td>
+            <td class="number">{off}</td>
             {errors}
             {simulated(&correction.gpu_busy_ns, Unit::NsAsMicros(1), counterfactual)}
             {simulated(&correction.e2e_ms, Unit::Ms(2), counterfactual)}

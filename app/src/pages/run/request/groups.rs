@@ -11,12 +11,15 @@ use crate::ui::SortTable;
 /// How a launch's time is written.
 const UNIT: Unit = Unit::NsAsMicros(2);
 
-/// The table, by share of a step to begin with.
+/// The table, by share of a step to begin with; nothing where no group is known.
 #[component]
 pub(super) fn Groups(
     /// What is predicted.
     digest: StepDigest,
 ) -> impl IntoView {
+    if digest.groups.is_empty() {
+        return None;
+    }
     let counterfactual = digest.counterfactual;
     let kind = main_kind(&digest).map_or_else(|| "step".to_owned(), |kind| format!("{} step", kind.kind));
     let order = RwSignal::new((GroupOrder::Share, true));
@@ -42,7 +45,7 @@ pub(super) fn Groups(
         columns.extend([("#Error", Some(GroupOrder::Error)), ("", None)]);
     }
     columns.extend([("#Share", Some(GroupOrder::Share)), ("Launches from", None)]);
-    view! {
+    Some(view! {
         <h3>"Kernel groups"</h3>
         <SortTable label="Kernel groups" columns order>{sorted}</SortTable>
         <p class="muted small">
@@ -50,7 +53,7 @@ pub(super) fn Groups(
                 "Roles are inferred from kernel names and grids. Times are of one launch, over the traced launches; the share is of the simulated kernel time in a {kind}.",
             )}
         </p>
-    }
+    })
 }
 
 /// One group.
