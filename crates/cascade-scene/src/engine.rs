@@ -16,7 +16,7 @@ pub const fn name(engine: Engine) -> &'static str {
 pub const fn kind(engine: Engine) -> &'static str {
     match engine {
         Engine::AccelSim | Engine::Cascade | Engine::Custom => Provenance::Simulated.as_str(),
-        Engine::Replay => "recorded, not from this trace",
+        Engine::Replay => "recorded, not run here",
     }
 }
 
