@@ -11,11 +11,7 @@ use crate::ui::{Button, Look, Notice, Tone};
 /// The GPUs that a sample has recorded results for.
 fn recorded(trace: &TraceSummary) -> Vec<GpuName> {
     let mut gpus: Vec<GpuName> = Vec::new();
-    for gpu in trace
-        .suggested_sim_config
-        .iter()
-        .chain(&trace.sample_sim_configs)
-    {
+    for gpu in trace.suggested_sim_config.iter().chain(&trace.sample_sim_configs) {
         if !gpus.contains(gpu) {
             gpus.push(gpu.clone());
         }
