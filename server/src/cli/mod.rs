@@ -10,6 +10,7 @@ mod kernels;
 mod log;
 mod numbers;
 mod out;
+mod plan;
 mod progress;
 mod remote;
 mod results;
@@ -69,6 +70,8 @@ enum Command {
     Simulate(steps::SimulateArgs),
     /// Compare a simulated timeline with the measured one
     Compare(steps::CompareArgs),
+    /// Say which kernels of a trace a simulation would run, and which share a result
+    Plan(plan::Args),
     /// Read an Accel-Sim log
     #[command(subcommand)]
     Log(log::Command),
@@ -102,6 +105,7 @@ pub(crate) fn main() -> ExitCode {
         Command::SimulateTrace(args) => simulate::run(args, &mut out),
         Command::Simulate(args) => steps::simulate(args, &mut out),
         Command::Compare(args) => steps::compare(args, &mut out),
+        Command::Plan(args) => plan::run(args, &mut out),
         Command::Log(command) => log::run(command, &mut out),
         Command::Upload(args) => upload::run(args, &mut out),
         Command::Runs(command) => runs::run(command, &mut out),

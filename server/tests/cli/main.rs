@@ -7,6 +7,7 @@ mod app;
 mod logs;
 mod main_job;
 mod offline;
+mod plan;
 mod restart;
 mod samples;
 

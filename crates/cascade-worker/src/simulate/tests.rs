@@ -1,6 +1,7 @@
 //! Order, failures and stopping of the look-ahead, on tiny traces.
 
 mod reuse;
+mod sound;
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -7,7 +7,7 @@ use cascade_worker::simulate::{Check, Gpu, Kernels, SimulateError};
 use serde_json::{Value, json};
 
 use crate::cli::Result;
-use crate::cli::numbers::{counted, four_digits, grouped, shortened, time_ns};
+use crate::cli::numbers::{counted, grouped, shortened, time_ns};
 use crate::cli::out::Out;
 use crate::cli::table::Table;
 
@@ -128,11 +128,11 @@ pub(super) fn print(results: &[Simulated], out: &mut Out) -> Result {
             .first()
             .map_or("L0", |kernel| kernel.estimate.level.as_str());
         out.line(format_args!(
-            "{}: Cascade engine, level {level} (analytic bounds), {}. {} {} s here.",
+            "{}: Cascade engine, level {level} (analytic bounds), {}. {} {} here.",
             model.name,
             model.status.as_str(),
             model.status_note,
-            four_digits(result.seconds),
+            time_ns(result.seconds * 1e9),
         ))?;
         let [simulated, shared, cached] = result.origins();
         if shared + cached > 0 {

@@ -128,7 +128,7 @@ fn line() -> impl Strategy<Value = Line> {
         });
     // Runs of lanes, as base and stride can say.
     let mask = (0..32_u32, 1..=32_u32)
-        .prop_map(|(first, lanes)| ((1_u64 << lanes) - 1 << first) as u32)
+        .prop_map(|(first, lanes)| (((1_u64 << lanes) - 1) << first) as u32)
         .prop_filter("a lane", |mask| *mask != 0);
     (
         mask,

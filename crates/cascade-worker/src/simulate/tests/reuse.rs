@@ -6,7 +6,7 @@ use cascade_engine::report::Origin;
 use cascade_engine::{GpuModel, KernelEstimate, Options};
 
 use super::{kernel, trace};
-use crate::simulate::{Cache, Check, Dedup, Kernels, Reuse, Step, find_gpu, simulate};
+use crate::simulate::{Cache, Check, Dedup, Kernels, Plan, Reuse, Step, find_gpu, simulate};
 
 /// What a run said.
 #[derive(Debug, Default)]
@@ -132,6 +132,34 @@ fn equal_headers_hide_what_a_check_shows() {
         content.checks.iter().map(Check::difference).collect::<Vec<_>>(),
         [0]
     );
+}
+
+#[test]
+fn a_plan_says_what_a_run_does() {
+    let dir = tempfile::tempdir().unwrap();
+    let kernels = launches(dir.path());
+    for by in [Dedup::Off, Dedup::Content, Dedup::Header] {
+        let mut done = 0;
+        let plan = Plan::new(&kernels, dedup(by, 1), 2, &|| false, &mut || done += 1).unwrap();
+        assert_eq!((done, plan.header_groups, plan.mixed_header_groups), (5, 2, 1));
+        let run = run(&kernels, &a100(), dedup(by, 1), 1);
+        for group in &plan.groups {
+            for (n, uid) in group.members.iter().enumerate() {
+                let label = match n < group.simulated {
+                    true => "exact".to_owned(),
+                    false => format!("dedup:{}", group.members[0]),
+                };
+                assert_eq!(run.labels()[*uid as usize - 1], label, "{by:?}, kernel {uid}");
+            }
+        }
+        let uids: Vec<u64> = (1..=5).collect();
+        let simulated = run.kernels.iter().map(|(estimate, _)| estimate.warp_insts);
+        if by == Dedup::Content {
+            assert_eq!(plan.warp_insts(&uids), simulated.sum::<u64>());
+            let groups: Vec<_> = plan.groups.iter().map(|group| group.members.clone()).collect();
+            assert_eq!(groups, [vec![1, 3, 4], vec![2], vec![5]]);
+        }
+    }
 }
 
 #[test]
