@@ -8,8 +8,9 @@ use cascade_accelsim::trace::KernelHeader;
 
 use super::SimulateError;
 
-/// Kernels that may be begun before the one that is due, for each thread.
-const AHEAD: usize = 2;
+/// Kernels that may be begun before the one that is due, for each thread. Results are small; kept ones take so
+/// little time that threads which wait for each other at every kernel would cost more.
+const AHEAD: usize = 16;
 
 type Outcome<D> = Result<D, SimulateError>;
 

@@ -27,6 +27,8 @@ pub const MAX_CACHE_BYTES: u64 = 256 << 20;
 const TRIMMED_BYTES: u64 = MAX_CACHE_BYTES / 4 * 3;
 /// Largest entry that is read or written; a result has about 2 KB, and a name may be long.
 const MAX_ENTRY_BYTES: u64 = 1 << 20;
+/// Room for an entry, so that reading it takes one call.
+const USUAL_ENTRY_BYTES: usize = 8 << 10;
 /// Bytes that the smallest file takes on usual file systems.
 const DISK_BLOCK_BYTES: u64 = 4096;
 /// A temporary file as old as this was left behind by a process that died.
@@ -54,6 +56,16 @@ pub struct Cache {
 pub(super) struct Seen {
     pub(super) header: KernelHeader,
     pub(super) identity: Identity,
+}
+
+/// What results depend on besides the trace.
+#[derive(Clone, Debug)]
+pub(super) struct Setup(String);
+
+impl Setup {
+    fn key(&self, content: Key) -> Key {
+        Key::of(format!("{} {content}", self.0).as_bytes())
+    }
 }
 
 impl Cache {
@@ -88,26 +100,25 @@ impl Cache {
         Key::of(format!("{} {raw}", self.version).as_bytes())
     }
 
-    /// The result of a kernel with this content.
-    pub(super) fn result(&self, content: Key, gpu: &GpuModel, options: &Options) -> Option<KernelEstimate> {
-        self.load("results", self.result_key(content, gpu, options))
-    }
-
-    /// Keeps a result.
-    pub(super) fn keep(&self, content: Key, gpu: &GpuModel, options: &Options, result: &KernelEstimate) {
-        self.store("results", self.result_key(content, gpu, options), result);
-    }
-
-    /// Everything that a result depends on. The options are written as `Debug` does, so that a new one cannot
-    /// be forgotten here.
-    fn result_key(&self, content: Key, gpu: &GpuModel, options: &Options) -> Key {
-        let setup = format!(
-            "{SIMULATOR} {} {options:?} {} {} {content}",
+    /// Everything but the trace that a result depends on, once for a run. The options are written as `Debug`
+    /// does, so that a new one cannot be forgotten here.
+    pub(super) fn setup(&self, gpu: &GpuModel, options: &Options) -> Setup {
+        Setup(format!(
+            "{SIMULATOR} {} {options:?} {} {}",
             self.version,
             gpu.facts_hash(),
             gpu.status.as_str()
-        );
-        Key::of(setup.as_bytes())
+        ))
+    }
+
+    /// The result of a kernel with this content.
+    pub(super) fn result(&self, content: Key, setup: &Setup) -> Option<KernelEstimate> {
+        self.load("results", setup.key(content))
+    }
+
+    /// Keeps a result.
+    pub(super) fn keep(&self, content: Key, setup: &Setup, result: &KernelEstimate) {
+        self.store("results", setup.key(content), result);
     }
 
     fn path(&self, kind: &str, key: Key) -> PathBuf {
@@ -119,7 +130,7 @@ impl Cache {
     fn load<T: DeserializeOwned>(&self, kind: &str, key: Key) -> Option<T> {
         let path = self.path(kind, key);
         let read = || -> io::Result<Vec<u8>> {
-            let mut bytes = Vec::new();
+            let mut bytes = Vec::with_capacity(USUAL_ENTRY_BYTES);
             File::open(&path)?
                 .take(MAX_ENTRY_BYTES + 1)
                 .read_to_end(&mut bytes)?;

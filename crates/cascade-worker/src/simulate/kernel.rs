@@ -8,11 +8,18 @@ use cascade_accelsim::trace::identity::{Identified, Identity, Key, identify};
 use cascade_accelsim::trace::{KernelHeader, open};
 use cascade_engine::{Engine, GpuModel, KernelEstimate, Options};
 
-use super::cache::{Cache, Seen};
+use super::cache::{Cache, Seen, Setup};
 use super::trace::Source;
 use super::{Kernels, SimulateError};
 
 type Stop<'a> = &'a (dyn Fn() -> bool + Sync);
+
+/// Where results are kept, for one GPU and one set of options.
+#[derive(Clone, Debug)]
+pub(super) struct Kept<'a> {
+    pub(super) cache: &'a Cache,
+    pub(super) setup: Setup,
+}
 
 /// A kernel's file and what is known of it.
 pub(super) struct Kernel<'a> {
@@ -138,31 +145,28 @@ impl<'a> Kernel<'a> {
     }
 
     /// The result that an earlier run has kept for the same content, with this launch's name and numbers.
-    pub(super) fn kept(
-        &mut self,
-        gpu: &GpuModel,
-        options: &Options,
-    ) -> Result<Option<KernelEstimate>, SimulateError> {
-        let (Some(cache), Some(identity)) = (self.cache, self.identity) else {
-            return Ok(None);
-        };
-        let Some(mut estimate) = cache.result(identity.content, gpu, options) else {
+    pub(super) fn kept(&mut self, kept: &Kept<'_>) -> Result<Option<KernelEstimate>, SimulateError> {
+        let found = self
+            .identity
+            .and_then(|identity| kept.cache.result(identity.content, &kept.setup));
+        let Some(mut estimate) = found else {
             return Ok(None);
         };
         relabel(&mut estimate, self.header()?);
         Ok(Some(estimate))
     }
 
-    /// Simulates the kernel, and identifies it on the way when `identify` says so.
+    /// Simulates the kernel, and identifies it on the way when `identify` says so or the result is to be kept.
     pub(super) fn simulate(
         &mut self,
         gpu: &GpuModel,
         options: &Options,
         identify: bool,
+        kept: Option<&Kept<'_>>,
     ) -> Result<KernelEstimate, SimulateError> {
         self.header()?;
         let mut source = self.source()?;
-        let result = if identify && self.identity.is_none() {
+        let result = if (identify || kept.is_some()) && self.identity.is_none() {
             let mut identified = Identified::new(&mut source);
             let result = Engine::simulate_kernel(&mut identified, gpu, options);
             if let (Ok(_), Some(identity)) = (&result, identified.identity()) {
@@ -173,8 +177,8 @@ impl<'a> Kernel<'a> {
             Engine::simulate_kernel(&mut source, gpu, options)
         };
         let estimate = result.map_err(|error| self.stopped_or(error.into()))?;
-        if let (Some(cache), Some(identity)) = (self.cache, self.identity) {
-            cache.keep(identity.content, gpu, options, &estimate);
+        if let (Some(kept), Some(identity)) = (kept, self.identity) {
+            kept.cache.keep(identity.content, &kept.setup, &estimate);
         }
         Ok(estimate)
     }

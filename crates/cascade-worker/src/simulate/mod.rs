@@ -29,7 +29,7 @@ use cascade_engine::report::Origin;
 use cascade_engine::{GpuModel, KernelEstimate, Options};
 
 use groups::{Board, Found, Groups};
-use kernel::{Kernel, relabel};
+use kernel::{Kept, Kernel, relabel};
 use reuse::simulates_while_reading;
 
 /// One thing that happened, in list order.
@@ -84,11 +84,16 @@ pub fn simulate(
 ) -> Result<(), SimulateError> {
     let reuse = reuse.at(options.level);
     let board = Board::default();
+    let kept = reuse.cache.map(|cache| Kept {
+        cache,
+        setup: cache.setup(gpu, options),
+    });
     let work = |index: usize, header: &mut dyn FnMut(&KernelHeader)| {
         let launch = Launch {
             gpu,
             options,
             reuse,
+            kept: kept.as_ref(),
             board: &board,
             stop,
         };
@@ -147,6 +152,7 @@ struct Launch<'a> {
     gpu: &'a GpuModel,
     options: &'a Options,
     reuse: Reuse<'a>,
+    kept: Option<&'a Kept<'a>>,
     board: &'a Board,
     stop: &'a (dyn Fn() -> bool + Sync),
 }
@@ -183,7 +189,7 @@ impl Launch<'_> {
             return Ok(Found { group: None, own });
         }
         if kernel.known().is_none() && simulates_while_reading(self.options.level) {
-            let estimate = kernel.simulate(self.gpu, self.options, true)?;
+            let estimate = kernel.simulate(self.gpu, self.options, true, self.kept)?;
             let group = kernel.known().map(|identity| identity.content);
             place.post(group);
             let own = Some((estimate, false));
@@ -200,10 +206,12 @@ impl Launch<'_> {
 
     /// The kernel's own result, and whether it was kept from an earlier run.
     fn own(&self, kernel: &mut Kernel<'_>) -> Result<(KernelEstimate, bool), SimulateError> {
-        if let Some(estimate) = kernel.kept(self.gpu, self.options)? {
+        if let Some(kept) = self.kept
+            && let Some(estimate) = kernel.kept(kept)?
+        {
             return Ok((estimate, true));
         }
-        let estimate = kernel.simulate(self.gpu, self.options, self.reuse.cache.is_some())?;
+        let estimate = kernel.simulate(self.gpu, self.options, false, self.kept)?;
         Ok((estimate, false))
     }
 }
