@@ -51,7 +51,17 @@ async fn a_trace_is_simulated_and_says_by_whom() {
     assert!(matches!(&kept.calls[0], Call::Beat(beat) if beat.engine == Some(Engine::Cascade)));
     let table = String::from_utf8(kept.files["kernel-stats.csv"].to_vec()).unwrap();
     let columns: Vec<_> = table.lines().map(|line| line.split(',').count()).collect();
-    assert_eq!(columns, [29, 29, 29], "{table}");
+    assert_eq!(columns, [31, 31, 31], "{table}");
+    let origins: Vec<_> = table
+        .lines()
+        .skip(1)
+        .map(|line| line.rsplitn(3, ',').collect::<Vec<_>>()[..2].join(" "))
+        .collect();
+    assert_eq!(
+        origins,
+        ["false exact", "false dedup:1"],
+        "both kernels do the same: {table}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
