@@ -2,7 +2,6 @@
 //! at a known time; requests are served in the order of their times.
 
 use super::caches::{L2, spread};
-use super::consts::{ATOMIC_INTERVAL, L2_SLICE_BYTES};
 use super::lsu::{Kind, Request};
 use super::params::Params;
 use super::sample::Traffic;
@@ -39,6 +38,7 @@ pub(super) struct Memory<'a> {
     port_cycles: f64,
     slice_cycles: f64,
     dram_cycles: f64,
+    atomic_interval: f64,
     l2_latency: u32,
     dram_latency: u32,
     pub(super) traffic: Traffic,
@@ -50,7 +50,7 @@ impl<'a> Memory<'a> {
     pub(super) fn new(gpu: &GpuModel, params: &Params, l2: &'a mut L2) -> Self {
         l2.restart_clock();
         let bandwidth = gpu.chip.l2_bandwidth.value;
-        let slices = ((bandwidth / L2_SLICE_BYTES) as usize).max(1);
+        let slices = params.l2_slices;
         Self {
             l2,
             read_ports: vec![0.0; params.sms],
@@ -61,6 +61,7 @@ impl<'a> Memory<'a> {
             port_cycles: SECTOR / gpu.sm_core.l2_port.value,
             slice_cycles: SECTOR * slices as f64 / bandwidth,
             dram_cycles: SECTOR / gpu.dram_bytes_per_cycle(),
+            atomic_interval: params.atomic_interval,
             l2_latency: params.l2_latency,
             dram_latency: params.dram_latency.max(params.l2_latency),
             traffic: Traffic::default(),
@@ -95,7 +96,7 @@ impl<'a> Memory<'a> {
             *work += f64::from(sectors) * self.port_cycles;
         }
         let slice = spread(request.line, self.slices.len());
-        let work = (f64::from(sectors) * self.slice_cycles).max(f64::from(degree) * ATOMIC_INTERVAL);
+        let work = (f64::from(sectors) * self.slice_cycles).max(f64::from(degree) * self.atomic_interval);
         if let Some(slice) = self.slices.get_mut(slice) {
             at = queue(slice, at, work);
         }
@@ -113,7 +114,7 @@ impl<'a> Memory<'a> {
         }
         let (mut time, mut level) = (at + f64::from(self.l2_latency), Stall::L2);
         // An atomic on one word is done when its last lane is.
-        time += f64::from(degree.saturating_sub(1)) * ATOMIC_INTERVAL;
+        time += f64::from(degree.saturating_sub(1)) * self.atomic_interval;
         if found.missing != 0 {
             let missing = found.missing.count_ones();
             self.traffic.dram_reads += u64::from(missing);

@@ -160,8 +160,11 @@ fn share_of_chip<S: BlockSource + ?Sized>(
     gpu.chip.dram_bandwidth.value *= share;
     gpu.chip.l2_bandwidth.value *= share;
     gpu.chip.l2_size.value = (gpu.chip.l2_size.value * share).floor();
+    // As many slices as the whole chip has, each slower, and slower atomics: what all SMs want is then as hot as it
+    // is there.
     let params = Params {
         sms,
+        atomic_interval: params.atomic_interval / share,
         ..params.clone()
     };
     let mut state = L2State::cold(&gpu);

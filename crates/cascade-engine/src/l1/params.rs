@@ -1,5 +1,6 @@
 //! One GPU's facts as the numbers that the inner loops use.
 
+use super::consts::{ATOMIC_INTERVAL, L2_SLICE_BYTES};
 use crate::estimate::Occupancy;
 use crate::gpu::GpuModel;
 use cascade_accelsim::trace::KernelHeader;
@@ -20,6 +21,8 @@ pub(super) struct Params {
     pub(super) lsu_interval: f64,
     pub(super) launch_interval: u32,
     pub(super) l1_bytes: u64,
+    pub(super) l2_slices: usize,
+    pub(super) atomic_interval: f64,
 }
 
 impl Params {
@@ -43,6 +46,8 @@ impl Params {
             agu_interval: sm.agu_interval.value.ceil() as u32,
             lsu_interval: sm.lsu_interval.value.max(1.0),
             launch_interval: gpu.chip.cta_launch_interval.value.ceil() as u32,
+            l2_slices: ((gpu.chip.l2_bandwidth.value / L2_SLICE_BYTES) as usize).max(1),
+            atomic_interval: ATOMIC_INTERVAL,
             l1_bytes: sm.l1_size.count().saturating_sub(shared).max(4096),
         }
     }

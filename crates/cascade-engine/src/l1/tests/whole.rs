@@ -56,6 +56,38 @@ fn every_format_of_a_trace_gives_the_same_result() {
     assert_eq!(gemm(TraceFormat::Packed), text);
 }
 
+/// Like the last layer of a language model at decode: a short and wide matrix multiply.
+#[test]
+fn a_sample_of_a_wide_multiply_is_within_two_percent() {
+    let mut a100 = gpu("SM80_A100");
+    for share in [
+        &mut a100.chip.sms,
+        &mut a100.chip.l2_bandwidth,
+        &mut a100.chip.dram_bandwidth,
+    ] {
+        share.value = (share.value / 2.0).floor();
+    }
+    let shape = Gemm {
+        m: 64,
+        n: 12_800,
+        k: 256,
+        tile_m: 64,
+        tile_n: 64,
+    };
+    let arch = Arch::new(80).expect("known");
+    let kernel = SynthKernel::new("lm_head", KernelShape::Gemm(shape), arch).expect("a shape");
+    let mut bytes = Vec::new();
+    kernel.write(1, &mut bytes, TraceFormat::Text).expect("in memory");
+    let simulate = |sample_sms| {
+        let mut source = open(Cursor::new(&bytes), "kernel-1.traceg").expect("opens");
+        let options = Options { sample_sms, ..L1 };
+        Engine::simulate_kernel(&mut *source, &a100, &options).expect("simulates")
+    };
+    let (whole, part) = (simulate(None), simulate(Some(6)));
+    near(part.body_cycles, whole.body_cycles, 0.02, "body");
+    assert!(stats(&part).sampled_fraction < 0.4);
+}
+
 /// Reads, multiplies, meets at a barrier, writes.
 fn tile(block: u32, warp: u32, turns: u64, code: &mut Builder<'_>) {
     for turn in 0..turns {
