@@ -17,7 +17,7 @@ use cascade_accelsim::config::{Config, GpuConfig, Source};
 use cascade_accelsim::trace::{
     self, BlockSink, BlockSource, KernelHeader, OpcodeTable, ThreadBlock, TraceError,
 };
-use cascade_engine::{Engine, GpuModel, KernelEstimate, Level, Options, gpu};
+use cascade_engine::{Engine, GpuModel, KernelEstimate, L2State, Level, Options, gpu};
 
 fn data() -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -350,4 +350,29 @@ fn level_1_beside_accel_sim() {
         errors.iter().sum::<f64>() / errors.len() as f64 * 100.0,
         errors.get(errors.len() / 2).copied().unwrap_or_default() * 100.0
     );
+}
+
+/// Kernels of one program, one after the other: later ones find in L2 what earlier ones left.
+#[test]
+fn level_1_carries_l2_from_kernel_to_kernel() {
+    let Some(data) = data() else { return };
+    let (gpu, launch) = config_model(&data, "SM80_A100.values").expect("a config");
+    let mut state = L2State::cold(&gpu);
+    let options = Options {
+        level: Level::L1,
+        ..Options::default()
+    };
+    for (kernel, accel_sim) in [(1, 13_448.0), (2, 5_824.0), (12, 5_731.0), (14, 5_606.0)] {
+        let file = data.join(format!("traces/bfs-a100-v3/kernel-{kernel}.traceg"));
+        let cold = simulate_at(Level::L1, &mut *open(&file), &gpu);
+        let warm =
+            Engine::simulate_next_kernel(&mut *open(&file), &gpu, &options, &mut state).expect("simulates");
+        println!(
+            "bfs kernel {kernel}: Accel-Sim {:.0}, cold {:.0}, after the others {:.0}",
+            accel_sim - launch,
+            cold.body_cycles,
+            warm.body_cycles
+        );
+        assert!(warm.body_cycles <= cold.body_cycles && warm.dram_bytes <= cold.dram_bytes);
+    }
 }
