@@ -11,6 +11,7 @@ use std::path::Path;
 use cascade_api::{Engine, GpuName, KernelLaunch, TraceId};
 use cascade_steps::timeline::CORRECTED;
 use cascade_steps::{SimDurations, Step, Timeline, compare_steps, simulate};
+use futures::future::join_all;
 use serde_json::{Map, Value};
 
 pub use bundle::{Bundle, recorded};
@@ -30,8 +31,14 @@ pub fn log_name(gpu: &GpuName) -> String {
 
 /// Stores every sample that is not there yet. One that cannot be stored is left out, and the log says why.
 pub async fn seed(service: &Service) {
-    for bundle in &BUNDLES {
-        if let Err(error) = seed_one(service, bundle).await {
+    let wanted = join_all(BUNDLES.iter().map(|bundle| prepare(service, bundle))).await;
+    for (bundle, run) in BUNDLES.iter().zip(wanted) {
+        let stored = match run {
+            Ok(Some(run)) => service.sample_store(run).await,
+            Ok(None) => Ok(()),
+            Err(error) => Err(error),
+        };
+        if let Err(error) = stored {
             tracing::error!(
                 trace = bundle.trace,
                 error = error.chain(),
@@ -41,28 +48,24 @@ pub async fn seed(service: &Service) {
     }
 }
 
-async fn seed_one(service: &Service, bundle: &'static Bundle) -> Result<(), Error> {
+/// Unpacks a sample; answers what is to be stored, if it is not there.
+async fn prepare(service: &Service, bundle: &'static Bundle) -> Result<Option<FinishedRun>, Error> {
     let id = TraceId::from(bundle.trace);
     let there = service.db.trace_get(&id).await?;
     if there.as_ref().is_some_and(|trace| !trace.sample) {
         tracing::warn!(trace = %id, "an uploaded trace has the name of a sample, which is left out");
-        return Ok(());
+        return Ok(None);
     }
     let folder = service.settings.traces_dir().join(id.as_str());
-    let failed = || Error::io("cannot unpack a sample");
-    let (place, stored) = (folder.clone(), there.is_some());
+    let stored = there.is_some();
     let unpacked = tokio::task::spawn_blocking(move || {
-        unpack(bundle, &place)?;
+        unpack(bundle, &folder)?;
         match stored {
             true => Ok(None),
-            false => finished(bundle, &place).map(Some),
+            false => finished(bundle, &folder).map(Some),
         }
     });
-    if let Some(run) = unpacked.await?.map_err(failed())? {
-        service.sample_store(run).await?;
-        tracing::info!(trace = %id, "stored a sample");
-    }
-    Ok(())
+    unpacked.await?.map_err(Error::io("cannot unpack a sample"))
 }
 
 /// Gives the trace its files, as far as they are missing.
@@ -90,7 +93,8 @@ fn unpack(bundle: &Bundle, folder: &Path) -> io::Result<()> {
 /// The sample's trace and its finished run.
 fn finished(bundle: &Bundle, folder: &Path) -> io::Result<FinishedRun> {
     let metadata: Map<String, Value> = serde_json::from_slice(bundle.metadata)?;
-    let real = Timeline::parse(CORRECTED, &bundle.timeline.unpack()?).map_err(io::Error::other)?;
+    let real =
+        Timeline::parse(CORRECTED, &std::fs::read(folder.join(CORRECTED))?).map_err(io::Error::other)?;
     let real_gpu = metadata.get("real_gpu_config").and_then(Value::as_str);
     let sims = bundle.sims.iter().map(|sim| finished_sim(sim, &real, real_gpu));
     let sims = sims.collect::<io::Result<Vec<_>>>()?;

@@ -1,10 +1,13 @@
 //! Storing a bundled sample: a ready trace and its finished run.
 
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
 use cascade_accelsim::log::{LogEvent, read_log};
 use cascade_api::{Engine, GpuName, KernelLaunch, RunEntry, RunId, SimFile, SimId, SimState, Timestamp};
 
 use super::Service;
-use super::files::{content_type, write_durably};
+use super::files::{content_type, make_dir};
 use super::log_file::{metrics, new_tail};
 use super::logs::pack;
 use crate::clock;
@@ -69,6 +72,8 @@ impl Service {
             sims: Vec::new(),
         };
         let write = move || {
+            let places = run.sims.iter().flat_map(|sim| service.places(sim));
+            write_together(&places.collect::<Vec<_>>())?;
             let sims = run.sims.iter().map(|sim| service.finished(&run.id, sim, now));
             sims.collect::<std::io::Result<Vec<Stored>>>()
         };
@@ -92,21 +97,29 @@ impl Service {
         Ok(tx.commit().await?)
     }
 
-    /// Writes a sim's files and reads its log.
+    /// Where a sim's files lie, and what is in them.
+    fn places<'a>(&self, sim: &'a FinishedSim) -> Vec<(PathBuf, &'a [u8])> {
+        let mut places = vec![
+            (self.logs.path(&sim.id), &sim.log[..]),
+            (self.timeline_path(&sim.id), &sim.timeline),
+        ];
+        places.extend(
+            sim.files
+                .iter()
+                .map(|(name, bytes)| (self.file_path(&sim.id, name), &bytes[..])),
+        );
+        places
+    }
+
+    /// Reads a sim's log.
     fn finished(&self, run: &RunId, sim: &FinishedSim, now: Timestamp) -> std::io::Result<Stored> {
-        let incoming = self.settings.incoming_dir();
-        write_durably(&incoming, &self.logs.path(&sim.id), &sim.log)?;
-        write_durably(&incoming, &self.timeline_path(&sim.id), &sim.timeline)?;
-        let mut files = Vec::new();
-        for (name, bytes) in &sim.files {
-            write_durably(&incoming, &self.file_path(&sim.id, name), bytes)?;
-            files.push(SimFile {
-                name: name.clone(),
-                size: bytes.len() as u64,
-                content_type: content_type(name),
-                created_at: now,
-            });
-        }
+        let file = |(name, bytes): &(String, Vec<u8>)| SimFile {
+            name: name.clone(),
+            size: bytes.len() as u64,
+            content_type: content_type(name),
+            created_at: now,
+        };
+        let files = sim.files.iter().map(file).collect();
         let mut blocks = Vec::new();
         let summary = read_log(&sim.log[..], &mut |event| {
             if let LogEvent::Kernel(block) = event {
@@ -135,4 +148,21 @@ impl Service {
             files,
         })
     }
+}
+
+/// Writes new files that nothing refers to yet, and makes them last. One after the other would take longer: the
+/// first to be made to last takes the others along.
+fn write_together(files: &[(PathBuf, &[u8])]) -> std::io::Result<()> {
+    let dir = |path: &Path| path.parent().unwrap_or(Path::new(".")).to_owned();
+    for (path, bytes) in files {
+        make_dir(&dir(path))?;
+        std::fs::write(path, bytes)?;
+    }
+    for (path, _) in files {
+        File::open(path)?.sync_all()?;
+    }
+    for (path, _) in files {
+        File::open(dir(path))?.sync_all()?;
+    }
+    Ok(())
 }
