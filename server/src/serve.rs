@@ -153,6 +153,9 @@ impl Running {
             launcher.await;
             "the launcher"
         });
+        if service.settings.samples {
+            samples::digest_ahead(&service);
+        }
         let monitor = monitor::run(service, stop.clone());
         self.parts.spawn(async move {
             monitor.await;

@@ -48,7 +48,7 @@ impl Service {
     }
 
     /// Makes a sim's digest beside other work, so that the first page that shows it need not wait.
-    pub(super) fn digest_ahead(&self, sim: SimId) {
+    pub(crate) fn digest_ahead(&self, sim: SimId) {
         let service = self.clone();
         tokio::spawn(async move {
             let made = async {

@@ -118,6 +118,17 @@ async fn a_sample_run_has_kernels_logs_files_and_step_timelines() {
     let note = h100["simulated"]["meta"]["note"].as_str().unwrap();
     assert!(note.contains(WORDS), "{note}");
 
+    let digests = app.get(&format!("/api/runs/{H100_RUN}/step-digests")).await;
+    let (h100, h200) = (&digests[0]["digest"], &digests[1]["digest"]);
+    let error = h100["mean"]["e2e_ms"]["error_pct"].as_f64().unwrap();
+    assert_eq!(format!("{error:.2}"), "3.02");
+    assert_eq!(h200["mean"]["e2e_ms"]["error_pct"], json!(null));
+    assert_eq!(
+        (&h100["counterfactual"], &h200["counterfactual"]),
+        (&json!(false), &json!(true))
+    );
+    assert!(h100["note"].as_str().unwrap().contains(WORDS));
+
     for path in ["results", "perfetto", "comparison"] {
         let whole = app.get(&format!("/api/runs/{H100_RUN}/{path}")).await;
         assert!(whole.is_object() || whole.is_array(), "{path}");
