@@ -274,4 +274,14 @@ const FACTS: Facts = Facts {
         "all times of the warm-up repeat; times under the profiler; TTFT, ITL, CUDA API and queue times",
         "instruction counts of simulated kernels and the simulator's options, the launch latency among them",
     ],
+    corrections: &[
+        (
+            "constant fitted to the H100 sample's requests (1.350 us) removed",
+            1_350.0,
+        ),
+        (
+            "launch constant of 5,000 cycles removed, if that was in force",
+            5_000.0 / 1.41,
+        ),
+    ],
 };

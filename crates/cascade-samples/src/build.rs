@@ -64,6 +64,9 @@ pub(crate) struct Facts {
     pub(crate) distributed: &'static [&'static str],
     /// Not published and not invented: null or absent.
     pub(crate) missing: &'static [&'static str],
+    /// Constants to take off each simulated kernel, for comparison: what they are and how many ns. None saw the
+    /// sample's own measured times.
+    pub(crate) corrections: &'static [(&'static str, f64)],
 }
 
 /// A finished profile.

@@ -44,6 +44,11 @@ pub(crate) fn metadata(profile: &Profile, simulated: usize) -> Value {
             "distributed": facts.distributed,
             "missing": facts.missing,
         },
+        "corrections": facts.corrections.iter().map(|(label, ns)| json!({
+            "label": label,
+            "subtract_ns": ns,
+            "sample": "out-of-sample",
+        })).collect::<Vec<_>>(),
         "kernel_count": traced,
         "first_uid": profile.first_uid,
         "simulated_kernels": simulated,

@@ -5,9 +5,10 @@ use std::time::UNIX_EPOCH;
 
 use cascade_api::{RunId, SimId, SimStepDigest, StepDigest, TraceSummary};
 use cascade_steps::timeline::{CORRECTED, SIMULATED};
-use cascade_steps::{Correction, DigestOptions, Timeline, digest};
+use cascade_steps::{Correction, DigestOptions, Sample, Timeline, digest};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 use super::Service;
 use super::files::write_durably;
@@ -84,6 +85,7 @@ impl Service {
                 .get(&gpu.to_owned().into())
                 .map(|gpu| gpu.core_clock_mhz),
             t0_ns: self.settings.t0_ns.get(gpu),
+            suggested: suggested(self.db.trace_metadata(&trace.id).await?.as_ref()),
         };
         if let Some(digest) = making.kept_digest() {
             return Ok(digest);
@@ -113,6 +115,25 @@ struct Making {
     real_gpu: Option<String>,
     core_clock_mhz: Option<f64>,
     t0_ns: Option<f64>,
+    suggested: Vec<Suggested>,
+}
+
+/// A correction that the trace's `metadata.json` suggests, under `corrections`.
+#[derive(Clone, Debug, Deserialize)]
+struct Suggested {
+    label: String,
+    subtract_ns: f64,
+    sample: FittedTo,
+}
+
+/// What a suggested constant was fitted to.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum FittedTo {
+    /// The measured times of this very trace.
+    InSample,
+    /// Others, or nothing.
+    OutOfSample,
 }
 
 impl Making {
@@ -125,8 +146,8 @@ impl Making {
     /// All but the simulated timeline, whose digest goes when another is put in its place.
     fn inputs(&self) -> String {
         let (real, real_gpu) = (identity(&self.real), &self.real_gpu);
-        let (clock, t0) = (self.core_clock_mhz, self.t0_ns);
-        format!("version {VERSION}, real {real:?} on {real_gpu:?}, clock {clock:?}, T0 {t0:?}")
+        let (clock, t0, suggested) = (self.core_clock_mhz, self.t0_ns, &self.suggested);
+        format!("version {VERSION}, real {real:?} on {real_gpu:?}, clock {clock:?}, T0 {t0:?}, {suggested:?}")
     }
 
     fn make(&self) -> std::io::Result<Result<StepDigest, String>> {
@@ -151,8 +172,23 @@ impl Making {
         digest(&real, &simulated, &options).map_err(|error| error.to_string())
     }
 
-    /// What the timeline's own facts and the settings allow to correct.
+    /// What the timeline's own facts, the settings and the trace allow to correct.
     fn corrections(&self, simulated: &Timeline) -> Vec<Correction> {
+        let suggested = self.suggested.iter().map(|suggested| {
+            let sample = match suggested.sample {
+                FittedTo::InSample => Sample::InSample,
+                FittedTo::OutOfSample => Sample::OutOfSample,
+            };
+            Correction::constant(suggested.label.as_str(), sample, suggested.subtract_ns)
+        });
+        self.launch_constant(simulated)
+            .into_iter()
+            .chain(suggested)
+            .collect()
+    }
+
+    /// Without the launch constant that the simulator was configured with; with a measured T0 in its place.
+    fn launch_constant(&self, simulated: &Timeline) -> Vec<Correction> {
         let simulation = simulated.summary.get("simulation");
         let fact = |name| simulation.and_then(|s| s.get(name));
         let clock = fact("core_clock_mhz")
@@ -166,6 +202,24 @@ impl Making {
         corrections.extend(self.t0_ns.map(|t0| Correction::measured_t0(cycles, clock, t0)));
         corrections
     }
+}
+
+/// At most this many corrections of a trace are shown.
+const MAX_SUGGESTED: usize = 16;
+
+/// The corrections that a trace suggests; what is none is left out.
+fn suggested(metadata: Option<&Map<String, Value>>) -> Vec<Suggested> {
+    let list = metadata
+        .and_then(|m| m.get("corrections"))
+        .and_then(Value::as_array);
+    let read = |value: &Value| Suggested::deserialize(value).ok();
+    let real = |suggested: &Suggested| suggested.subtract_ns.is_finite();
+    list.into_iter()
+        .flatten()
+        .filter_map(read)
+        .filter(real)
+        .take(MAX_SUGGESTED)
+        .collect()
 }
 
 /// The simulated timeline of a stored upload.
