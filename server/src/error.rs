@@ -1,9 +1,10 @@
 //! What can go wrong in a request, each with its HTTP status and the sentence the caller reads.
 
 use cascade_api::limits::{FILE_NAME_PATTERN, MAX_FILE_BYTES, MAX_SIM_FILE_BYTES};
-use cascade_api::{Detail, ErrorBody, FieldError, GpuName, RunId, SimId, TraceId, TraceState};
+use cascade_api::{Detail, ErrorBody, FieldError, GpuName, RunId, SimId, SimState, TraceId, TraceState};
 
 use crate::db::DbError;
+use crate::scenarios::Refused;
 
 /// A failed request.
 ///
@@ -110,6 +111,73 @@ pub enum Error {
     /// The body does not fit its type.
     #[error("the body does not fit")]
     Invalid(Vec<FieldError>),
+    /// No ready trace is of this model.
+    #[error("there is no ready trace of model '{0}'")]
+    NoModel(String),
+    /// Neither the caller nor the trace names a GPU.
+    #[error("trace {0} names no GPU; give gpu_config")]
+    NoTarget(TraceId),
+    /// Requests are not estimated on this GPU.
+    #[error("requests are estimated on {targets}, not on {gpu}")]
+    UnsupportedTarget {
+        /// The GPU asked for.
+        gpu: GpuName,
+        /// Those that work.
+        targets: String,
+    },
+    /// Requests of this model are not estimated.
+    #[error("requests of trace {trace} cannot be estimated: {problem}")]
+    UnsupportedModel {
+        /// The trace.
+        trace: TraceId,
+        /// What is not covered.
+        problem: String,
+    },
+    /// A sim's step timeline is not of repeats of one request.
+    #[error("the step timeline of sim {sim} gives no profile: {problem}")]
+    NoProfile {
+        /// The sim.
+        sim: SimId,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The scenario does not fit or passes a limit.
+    #[error(transparent)]
+    Scenario(#[from] Refused),
+    /// No saved scenario has this id.
+    #[error("saved scenario {0} not found")]
+    NoScenario(String),
+    /// As many scenarios are saved as may be.
+    #[error("{0} scenarios are saved, which is the most; delete one first")]
+    TooManySaved(u64),
+    /// The sim behind an estimate is of no use.
+    #[error("the base sim {sim} of run {run}: {problem}")]
+    BaseFailed {
+        /// Its run.
+        run: RunId,
+        /// The sim.
+        sim: SimId,
+        /// What became of it.
+        problem: String,
+    },
+    /// The sim behind an estimate is not done.
+    #[error(
+        "the base sim {sim} of run {run} is {state} after {seconds} s and goes on; ask again when it has finished, \
+         or raise CASCADE_OPENAI_WAIT_S"
+    )]
+    BaseTimeout {
+        /// Its run.
+        run: RunId,
+        /// The sim.
+        sim: SimId,
+        /// Where it is.
+        state: SimState,
+        /// How long it was waited for.
+        seconds: f64,
+    },
+    /// The server stops.
+    #[error("the server is stopping")]
+    Stopping,
     /// The database failed.
     #[error(transparent)]
     Db(#[from] DbError),
@@ -130,11 +198,17 @@ impl Error {
     /// The HTTP status.
     pub fn status(&self) -> u16 {
         match self {
-            Self::NoTrace(_) | Self::NoRun(_) | Self::NoSim(_) | Self::NoFile { .. } | Self::NoRoute => 404,
+            Self::NoTrace(_)
+            | Self::NoRun(_)
+            | Self::NoSim(_)
+            | Self::NoFile { .. }
+            | Self::NoRoute
+            | Self::NoModel(_)
+            | Self::NoScenario(_) => 404,
             Self::BadMethod => 405,
             Self::Unauthorized => 401,
             Self::CrossSite => 403,
-            Self::TraceNotReady { .. } | Self::SampleTrace(_) => 409,
+            Self::TraceNotReady { .. } | Self::SampleTrace(_) | Self::TooManySaved(_) => 409,
             Self::FileTooBig | Self::SimFilesTooBig | Self::BodyTooBig { .. } => 413,
             Self::UnknownGpu(_)
             | Self::NotASample(_)
@@ -142,8 +216,16 @@ impl Error {
             | Self::WrongArch { .. }
             | Self::TooManySims { .. }
             | Self::FileName(_)
+            | Self::NoTarget(_)
+            | Self::UnsupportedTarget { .. }
+            | Self::UnsupportedModel { .. }
+            | Self::NoProfile { .. }
+            | Self::Scenario(_)
             | Self::Invalid(_) => 422,
             Self::BodyUnread(_) => 400,
+            Self::BaseFailed { .. } => 502,
+            Self::Stopping => 503,
+            Self::BaseTimeout { .. } => 504,
             Self::Db(_) | Self::Io { .. } | Self::Task(_) => 500,
         }
     }
@@ -153,6 +235,9 @@ impl Error {
         match self {
             Self::Invalid(fields) => ErrorBody {
                 detail: Detail::Fields(fields.clone()),
+            },
+            Self::Scenario(refused) => ErrorBody {
+                detail: Detail::Fields(vec![refused.entry()]),
             },
             _ if self.status() == 500 => ErrorBody::text("Internal Server Error"),
             _ => ErrorBody::text(self.to_string()),

@@ -17,4 +17,5 @@ pub mod openapi;
 pub mod pages;
 pub mod runs;
 pub mod samples;
+pub mod scenarios;
 pub mod serve;

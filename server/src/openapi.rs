@@ -3,10 +3,11 @@
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 use cascade_api as api;
+use serde_json::Value;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::{Modify, OpenApi, ToResponse, ToSchema};
 
-use crate::http::{events, health, runs, session, sims, traces};
+use crate::http::{events, health, runs, scenarios, session, sims, traces};
 
 macro_rules! errors {
     ($($(#[$doc:meta])* $name:ident = $description:literal;)+) => {$(
@@ -33,6 +34,10 @@ errors! {
     TooLarge = "The body is over its limit, which the answer states.";
     /// 422.
     Unprocessable = "The body does not fit: a sentence, or a list with one entry for each problem.";
+    /// 502.
+    BaseFailed = "The sim behind the step times failed or sent no step timing; the answer names it and its run.";
+    /// 504.
+    BaseTimeout = "The sim behind the step times has not finished in time and goes on; the answer names it and its run.";
 }
 
 /// Raw bytes.
@@ -60,7 +65,7 @@ pub(crate) struct ChromeTrace {
     modifiers(&Security),
     security(("token" = []), ("session" = [])),
     components(
-        responses(BadBody, Unauthorized, CrossSite, NotFound, Conflict, TooLarge, Unprocessable),
+        responses(BadBody, Unauthorized, CrossSite, NotFound, Conflict, TooLarge, Unprocessable, BaseFailed, BaseTimeout),
         schemas(api::ErrorBody)
     ),
     paths(
@@ -90,6 +95,12 @@ pub(crate) struct ChromeTrace {
         sims::heartbeat,
         sims::logs,
         sims::step_timeline,
+        scenarios::run,
+        scenarios::schema,
+        scenarios::save,
+        scenarios::list,
+        scenarios::get,
+        scenarios::delete,
         session::start,
         session::end,
     )
@@ -118,4 +129,46 @@ pub(crate) async fn document() -> impl IntoResponse {
 /// The document as JSON.
 pub fn json() -> String {
     serde_json::to_string_pretty(&Document::openapi()).unwrap_or_default()
+}
+
+/// One of the document's types as a JSON Schema that stands alone.
+pub fn json_schema(name: &str) -> String {
+    /// Moves every reference to `$defs` and notes what is referred to.
+    fn moved(value: &mut Value, wanted: &mut Vec<String>) {
+        match value {
+            Value::Object(fields) => {
+                for (key, field) in fields {
+                    let target = field
+                        .as_str()
+                        .and_then(|text| text.strip_prefix("#/components/schemas/"));
+                    match target.filter(|_| key == "$ref").map(str::to_owned) {
+                        Some(target) => {
+                            *field = Value::from(format!("#/$defs/{target}"));
+                            wanted.push(target);
+                        }
+                        None => moved(field, wanted),
+                    }
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| moved(item, wanted)),
+            _ => {}
+        }
+    }
+    let document = serde_json::to_value(Document::openapi()).unwrap_or_default();
+    let mut defs = serde_json::Map::new();
+    let mut wanted = vec![name.to_owned()];
+    while let Some(next) = wanted.pop() {
+        let found = document.pointer(&format!("/components/schemas/{next}"));
+        if let (Some(found), false) = (found, defs.contains_key(&next)) {
+            let mut schema = found.clone();
+            moved(&mut schema, &mut wanted);
+            defs.insert(next, schema);
+        }
+    }
+    let schema = serde_json::json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$ref": format!("#/$defs/{name}"),
+        "$defs": defs,
+    });
+    serde_json::to_string_pretty(&schema).unwrap_or_default()
 }

@@ -7,6 +7,7 @@
 mod files;
 mod kernels;
 mod runs;
+mod scenarios;
 mod sims;
 mod text;
 mod timelines;

@@ -7,6 +7,7 @@ mod extract;
 pub(crate) mod health;
 mod layers;
 pub(crate) mod runs;
+pub(crate) mod scenarios;
 pub(crate) mod session;
 pub(crate) mod sims;
 pub(crate) mod traces;
@@ -48,6 +49,13 @@ pub fn router(state: AppState) -> Router {
         .route("/api/sims/{sim_id}/heartbeat", post(sims::heartbeat))
         .route("/api/sims/{sim_id}/logs", post(sims::logs))
         .route("/api/sims/{sim_id}/step-timeline", post(sims::step_timeline))
+        .route("/api/scenarios", post(scenarios::run))
+        .route("/api/scenarios/schema", get(scenarios::schema))
+        .route("/api/scenarios/saved", get(scenarios::list).post(scenarios::save))
+        .route(
+            "/api/scenarios/saved/{id}",
+            get(scenarios::get).delete(scenarios::delete),
+        )
         .route("/metrics", get(health::metrics))
         .route("/session", post(session::start))
         .route("/session/end", post(session::end))

@@ -223,7 +223,7 @@ fn suggested(metadata: Option<&Map<String, Value>>) -> Vec<Suggested> {
 }
 
 /// The simulated timeline of a stored upload.
-fn simulated(path: &Path) -> Result<Timeline, String> {
+pub(super) fn simulated(path: &Path) -> Result<Timeline, String> {
     #[derive(Deserialize)]
     struct Stored<'a> {
         #[serde(borrow)]

@@ -60,6 +60,8 @@ pub struct Inner {
     pub(super) logs: LogBook,
     /// Held while a step timeline, which can be very long, is in memory.
     pub(super) timelines_turn: tokio::sync::Mutex<()>,
+    /// What scenarios keep between requests.
+    pub(crate) scenarios: crate::scenarios::Shared,
     ended: broadcast::Sender<SimEnded>,
 }
 
@@ -88,6 +90,7 @@ impl Service {
             auth: Auth::new(settings.token.clone()),
             logs,
             timelines_turn: tokio::sync::Mutex::default(),
+            scenarios: crate::scenarios::Shared::default(),
             settings,
             urls,
             gpus,

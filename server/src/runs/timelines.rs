@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 use cascade_api::validate::from_slice;
 use cascade_api::{FieldError, SimId, StepTimelineUpload};
+use cascade_steps::Timeline;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -14,6 +15,7 @@ use serde_json::value::RawValue;
 use tempfile::TempPath;
 
 use super::Service;
+use super::digests::simulated;
 use super::files::put_in_place;
 use crate::clock;
 use crate::error::Error;
@@ -47,9 +49,23 @@ impl Service {
         let mut tx = self.db.write().await?;
         tx.timeline_put(&id, bytes, clock::now()).await?;
         tx.commit().await?;
+        self.scenarios.forget(&id);
         drop((turn, alone));
         self.digest_ahead(id);
         Ok(())
+    }
+
+    /// Lets `work` read a sim's simulated timeline, or says why it cannot be read.
+    pub(crate) async fn timeline_read<T: Send + 'static>(
+        &self,
+        id: &SimId,
+        work: impl FnOnce(Timeline) -> T + Send + 'static,
+    ) -> Result<Result<T, String>, Error> {
+        let path = self.timeline_path(id);
+        let alone = self.timelines_turn.lock().await;
+        let done = tokio::task::spawn_blocking(move || simulated(&path).map(work)).await?;
+        drop(alone);
+        Ok(done)
     }
 
     /// Where a sim's step timeline lies.

@@ -13,5 +13,6 @@ mod openapi;
 mod pages;
 mod runs;
 mod samples;
+mod scenarios;
 mod steps;
 mod traces;

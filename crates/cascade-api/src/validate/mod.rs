@@ -5,12 +5,15 @@
 
 mod body;
 mod field;
+mod scenario;
 #[cfg(test)]
 mod tests;
 
 use serde_json::Value;
 
-use crate::{FieldError, Heartbeat, Loc, LogChunk, RunCreate, StepTimelineUpload};
+use crate::{
+    FieldError, Heartbeat, Loc, LogChunk, RunCreate, ScenarioCreate, ScenarioSave, StepTimelineUpload,
+};
 
 pub use field::Checker;
 
@@ -48,3 +51,5 @@ body!(RunCreate, body::run_create);
 body!(Heartbeat, body::heartbeat);
 body!(LogChunk, body::log_chunk);
 body!(StepTimelineUpload, body::step_timeline);
+body!(ScenarioCreate, scenario::scenario_create);
+body!(ScenarioSave, scenario::scenario_save);

@@ -1,0 +1,119 @@
+//! Scenarios: run a request mix, and save what was asked.
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::IntoResponse;
+use cascade_api::limits::MAX_JSON_BYTES;
+use cascade_api::{SavedScenario, ScenarioCreate, ScenarioResult, ScenarioSave};
+
+use super::caller::Owner;
+use super::extract::{Id, json};
+use crate::app_state::AppState;
+use crate::error::Error;
+use crate::openapi::{
+    BadBody, BaseFailed, BaseTimeout, Conflict, NotFound, TooLarge, Unauthorized, Unprocessable,
+};
+
+/// Runs a request mix through a scheduler, with step times from a finished sim of the trace on the GPU.
+///
+/// A sim that has finished with step timing is used; else one that is under way is waited for; else one is
+/// launched. What comes out is a prediction, and is not stored.
+#[utoipa::path(post, path = "/api/scenarios", tag = "scenarios", request_body = ScenarioCreate, responses(
+    (status = 200, description = "What the mix comes to.", body = ScenarioResult),
+    (status = 400, response = BadBody),
+    (status = 401, response = Unauthorized),
+    (status = 404, response = NotFound),
+    (status = 409, response = Conflict),
+    (status = 413, response = TooLarge),
+    (status = 422, response = Unprocessable),
+    (status = 502, response = BaseFailed),
+    (status = 504, response = BaseTimeout)))]
+pub(crate) async fn run(
+    _: Owner,
+    State(state): State<AppState>,
+    body: Body,
+) -> Result<Json<ScenarioResult>, Error> {
+    let ask: ScenarioCreate = json(body, MAX_JSON_BYTES).await?;
+    let result = state
+        .shutdown
+        .run_until_cancelled(state.service.scenario(ask))
+        .await;
+    Ok(Json(result.ok_or(Error::Stopping)??))
+}
+
+/// The JSON Schema of what `POST /api/scenarios` takes.
+#[utoipa::path(get, path = "/api/scenarios/schema", tag = "scenarios", responses(
+    (status = 200, description = "JSON Schema, draft 2020-12.", body = Object),
+    (status = 401, response = Unauthorized)))]
+pub(crate) async fn schema(_: Owner) -> impl IntoResponse {
+    (
+        [(CONTENT_TYPE, "application/schema+json")],
+        crate::openapi::json_schema("ScenarioCreate"),
+    )
+}
+
+/// Runs a scenario and saves it, with its result in brief.
+#[utoipa::path(post, path = "/api/scenarios/saved", tag = "scenarios", request_body = ScenarioSave, responses(
+    (status = 201, description = "The saved scenario.", body = SavedScenario),
+    (status = 400, response = BadBody),
+    (status = 401, response = Unauthorized),
+    (status = 404, response = NotFound),
+    (status = 409, response = Conflict),
+    (status = 413, response = TooLarge),
+    (status = 422, response = Unprocessable),
+    (status = 502, response = BaseFailed),
+    (status = 504, response = BaseTimeout)))]
+pub(crate) async fn save(
+    _: Owner,
+    State(state): State<AppState>,
+    body: Body,
+) -> Result<(StatusCode, Json<SavedScenario>), Error> {
+    let ask: ScenarioSave = json(body, MAX_JSON_BYTES).await?;
+    let saved = state
+        .shutdown
+        .run_until_cancelled(state.service.scenario_save(ask))
+        .await;
+    Ok((StatusCode::CREATED, Json(saved.ok_or(Error::Stopping)??)))
+}
+
+/// Every saved scenario, newest first.
+#[utoipa::path(get, path = "/api/scenarios/saved", tag = "scenarios", responses(
+    (status = 200, description = "Every saved scenario, newest first.", body = Vec<SavedScenario>),
+    (status = 401, response = Unauthorized)))]
+pub(crate) async fn list(_: Owner, State(state): State<AppState>) -> Result<Json<Vec<SavedScenario>>, Error> {
+    Ok(Json(state.service.scenarios_saved().await?))
+}
+
+/// One saved scenario.
+#[utoipa::path(get, path = "/api/scenarios/saved/{id}", tag = "scenarios",
+    params(("id" = String, Path, description = "The saved scenario's id.")),
+    responses(
+        (status = 200, description = "The saved scenario.", body = SavedScenario),
+        (status = 401, response = Unauthorized),
+        (status = 404, response = NotFound)))]
+pub(crate) async fn get(
+    _: Owner,
+    Id(id): Id<String>,
+    State(state): State<AppState>,
+) -> Result<Json<SavedScenario>, Error> {
+    Ok(Json(state.service.scenario_saved(&id).await?))
+}
+
+/// Deletes a saved scenario.
+#[utoipa::path(delete, path = "/api/scenarios/saved/{id}", tag = "scenarios",
+    params(("id" = String, Path, description = "The saved scenario's id.")),
+    responses(
+        (status = 204, description = "It is gone."),
+        (status = 401, response = Unauthorized),
+        (status = 404, response = NotFound)))]
+pub(crate) async fn delete(
+    _: Owner,
+    Id(id): Id<String>,
+    State(state): State<AppState>,
+) -> Result<StatusCode, Error> {
+    state.service.scenario_delete(&id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,204 @@
+//! The sim behind a scenario's step times: a finished one, else one that is under way, else a new one.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use cascade_api::{
+    GpuName, RunCreate, RunEntry, RunId, ScenarioCreate, SimId, SimState, SimSummary, TraceId, TraceState,
+    TraceSummary,
+};
+use cascade_serving::facts::ModelFacts;
+use cascade_serving::profile::PerfProfile;
+use tokio::time::Instant;
+
+use super::facts;
+use crate::error::Error;
+use crate::runs::Service;
+
+/// GPUs whose requests are estimated: those whose datasheet the roofline was checked with.
+const TARGETS: [&str; 3] = ["SM90_H100", "SM90_H200", "SM80_A100"];
+/// Longest time between two looks at a sim: its end may have been told while nobody listened.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// What a scenario, or any other estimate of requests, rests on.
+#[derive(Clone, Debug)]
+pub(crate) struct Wanted {
+    trace_id: Option<TraceId>,
+    model: Option<String>,
+    gpu_config: Option<GpuName>,
+    fresh: bool,
+}
+
+impl Wanted {
+    pub(crate) fn of(ask: &ScenarioCreate) -> Self {
+        Self {
+            trace_id: ask.trace_id.clone(),
+            model: ask.model.clone(),
+            gpu_config: ask.gpu_config.clone(),
+            fresh: ask.fresh,
+        }
+    }
+}
+
+/// A finished sim with its profile.
+#[derive(Clone, Debug)]
+pub(crate) struct Base {
+    pub(crate) trace_id: TraceId,
+    pub(crate) gpu_config: GpuName,
+    pub(crate) run_id: RunId,
+    pub(crate) sim_id: SimId,
+    /// Whether it had finished before anybody asked.
+    pub(crate) cached: bool,
+    pub(crate) profile: Arc<PerfProfile>,
+}
+
+impl Service {
+    /// Finds, waits for or launches the sim, and builds its profile.
+    pub(crate) async fn scenario_base(&self, wanted: &Wanted) -> Result<Base, Error> {
+        let trace = self.scenario_trace(wanted).await?;
+        let gpu = self.scenario_gpu(&trace, wanted)?;
+        // Before anything is launched: a model that is not covered never will be.
+        let model = self.scenario_model(&trace).await?;
+        let (run_id, sim_id, cached) = self.scenario_sim(&trace, &gpu, wanted.fresh).await?;
+        if !cached {
+            self.scenario_wait(&run_id, &sim_id).await?;
+        }
+        let profile = self
+            .scenario_profile(&trace, &gpu, &run_id, &sim_id, model)
+            .await?;
+        Ok(Base {
+            trace_id: trace.id,
+            gpu_config: gpu,
+            run_id,
+            sim_id,
+            cached,
+            profile,
+        })
+    }
+
+    async fn scenario_trace(&self, wanted: &Wanted) -> Result<TraceSummary, Error> {
+        if let Some(id) = &wanted.trace_id {
+            let trace = self.db.trace_get(id).await?;
+            let trace = trace.ok_or_else(|| Error::NoTrace(id.clone()))?;
+            if trace.state != TraceState::Ready {
+                let state = trace.state;
+                return Err(Error::TraceNotReady { id: trace.id, state });
+            }
+            return Ok(trace);
+        }
+        let model = wanted.model.clone().unwrap_or_default();
+        // Newest first.
+        let ready =
+            self.db.traces_list().await?.into_iter().find(|trace| {
+                trace.state == TraceState::Ready && trace.model.as_deref() == Some(model.as_str())
+            });
+        ready.ok_or(Error::NoModel(model))
+    }
+
+    fn scenario_gpu(&self, trace: &TraceSummary, wanted: &Wanted) -> Result<GpuName, Error> {
+        let named = wanted.gpu_config.as_ref();
+        let named = named.or(trace.suggested_sim_config.as_ref());
+        let named = named.or(trace.real_gpu_config.as_ref());
+        let named = named.ok_or_else(|| Error::NoTarget(trace.id.clone()))?;
+        let gpu = self
+            .gpus
+            .get(named)
+            .ok_or_else(|| Error::UnknownGpu(named.clone()))?;
+        if !TARGETS.contains(&named.as_str()) {
+            return Err(Error::UnsupportedTarget {
+                gpu: named.clone(),
+                targets: TARGETS.join(", "),
+            });
+        }
+        if gpu.arch != trace.trace_gpu_arch {
+            return Err(Error::WrongArch {
+                gpu: gpu.name.clone(),
+                arch: gpu.arch.clone(),
+                trace: trace.id.clone(),
+                trace_arch: trace.trace_gpu_arch.clone(),
+            });
+        }
+        Ok(gpu.name.clone())
+    }
+
+    async fn scenario_model(&self, trace: &TraceSummary) -> Result<ModelFacts, Error> {
+        let metadata = self.db.trace_metadata(&trace.id).await?.unwrap_or_default();
+        facts(trace.model.as_deref().unwrap_or_default(), &metadata).map_err(|problem| {
+            Error::UnsupportedModel {
+                trace: trace.id.clone(),
+                problem: problem.to_string(),
+            }
+        })
+    }
+
+    /// The sim, and whether it has finished with step timing.
+    async fn scenario_sim(
+        &self,
+        trace: &TraceSummary,
+        gpu: &GpuName,
+        fresh: bool,
+    ) -> Result<(RunId, SimId, bool), Error> {
+        let turn = self.scenarios.resolving.lock().await;
+        if !fresh {
+            if let Some((run, sim)) = self.db.base_finished(&trace.id, gpu).await? {
+                return Ok((run, sim, true));
+            }
+            if let Some((run, sim)) = self.db.base_active(&trace.id, gpu).await? {
+                return Ok((run, sim, false));
+            }
+        }
+        let run = self.run_create(RunCreate {
+            trace_id: trace.id.clone(),
+            entries: vec![RunEntry {
+                gpu_config: gpu.clone(),
+                count: 1,
+            }],
+            replay: trace.sample,
+        });
+        let run = run.await?;
+        drop(turn);
+        let id = run.summary.id;
+        let sim = run.sims.into_iter().next();
+        let sim = sim.ok_or_else(|| Error::NoRun(id.clone()))?;
+        Ok((id, sim.id, false))
+    }
+
+    /// Waits until a sim has succeeded. When the wait ends first, the sim goes on.
+    async fn scenario_wait(&self, run: &RunId, sim: &SimId) -> Result<(), Error> {
+        let wait = self.settings.openai_wait;
+        let started = Instant::now();
+        // From before the first look, so that no end is missed.
+        let mut ended = self.sims_ended();
+        loop {
+            let now = self.sim(sim).await?;
+            match now.state {
+                SimState::Succeeded => return Ok(()),
+                state if state.is_terminal() => return Err(failed(&now)),
+                _ => {}
+            }
+            let left = wait.saturating_sub(started.elapsed());
+            if left.is_zero() {
+                return Err(Error::BaseTimeout {
+                    run: run.clone(),
+                    sim: sim.clone(),
+                    state: now.state,
+                    seconds: wait.as_secs_f64(),
+                });
+            }
+            // Whatever comes, or nothing: look again.
+            drop(tokio::time::timeout(left.min(LOOK), ended.recv()).await);
+        }
+    }
+}
+
+fn failed(sim: &SimSummary) -> Error {
+    let why = sim
+        .error
+        .as_deref()
+        .map_or(String::new(), |error| format!(": {error}"));
+    Error::BaseFailed {
+        run: sim.run_id.clone(),
+        sim: sim.id.clone(),
+        problem: format!("{}{why}", sim.state),
+    }
+}

@@ -1,0 +1,348 @@
+//! A scenario run on a profile: pure, so that the command line can do it without a server.
+
+use cascade_api::{
+    FieldError, Loc, MAX_SCENARIO_STEPS, MAX_STEP_RECORDS, RequestMetrics, ScenarioAggregate, ScenarioBand,
+    ScenarioCalibration, ScenarioCreate, ScenarioOutcome, ScenarioProvenance, StepMetrics,
+};
+use cascade_serving::datasheet::Bound;
+use cascade_serving::metrics::{Collector, MetricsOptions, Report, Slo, Stats};
+use cascade_serving::profile::PerfProfile;
+use cascade_serving::roofline::Roofline;
+use cascade_serving::scheduler::Blocked;
+use cascade_serving::sim::{Record, SimError, Sink, StepRecord, simulate};
+use cascade_serving::step_time::{Provenance, StepTime};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::engine::Engine;
+use super::load::Load;
+
+/// Why a scenario is not run to its end.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Refused {
+    /// A field that does not fit.
+    #[error("{field}: {problem}")]
+    Field {
+        /// The field, with dots between names.
+        field: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// What no single field says.
+    #[error("{0}")]
+    Text(String),
+}
+
+impl Refused {
+    pub(super) fn field(field: &str, problem: impl ToString) -> Self {
+        Self::Field {
+            field: field.to_owned(),
+            problem: problem.to_string(),
+        }
+    }
+
+    pub(super) fn text(problem: impl Into<String>) -> Self {
+        Self::Text(problem.into())
+    }
+
+    /// As one entry of a body's problems.
+    pub fn entry(&self) -> FieldError {
+        let (path, problem) = match self {
+            Self::Field { field, problem } => (field.split('.').collect(), problem),
+            Self::Text(problem) => (Vec::new(), problem),
+        };
+        let names = path.into_iter().map(|name: &str| Loc::Name(name.to_owned()));
+        FieldError {
+            kind: "value_error".to_owned(),
+            loc: std::iter::once(Loc::Name("body".to_owned()))
+                .chain(names)
+                .collect(),
+            msg: format!("Value error, {problem}"),
+            input: Value::Null,
+            ctx: Some(json!({ "error": problem })),
+        }
+    }
+}
+
+/// Keeps every request and step: the limits hold both.
+struct Tape {
+    collector: Collector,
+    requests: Vec<Record>,
+    steps: Vec<StepRecord>,
+}
+
+impl Sink for Tape {
+    fn request(&mut self, record: &Record) {
+        self.collector.request(record);
+        self.requests.push(*record);
+    }
+
+    fn step(&mut self, step: &StepRecord) {
+        self.collector.step(step);
+        self.steps.push(*step);
+    }
+
+    fn inter_token(&mut self, gap_ns: u64, count: u32) {
+        self.collector.inter_token(gap_ns, count);
+    }
+}
+
+/// Runs a scenario on a profile. What it says of its base does not matter here.
+///
+/// # Errors
+/// Settings or a load that cannot be, a request that cannot be served, or a limit of the service.
+pub fn evaluate(profile: &PerfProfile, ask: &ScenarioCreate) -> Result<ScenarioOutcome, Refused> {
+    let engine = Engine::new(ask, profile)?;
+    let (tape, load) = run(profile, ask, &engine, Bound::Assumed, MAX_SCENARIO_STEPS)?;
+    let Tape {
+        mut collector,
+        requests,
+        steps,
+    } = tape;
+    let report = collector.report();
+    let aggregate = aggregate(&report);
+    // At other efficiencies requests may share steps differently, and so take more of them.
+    let ends = [Bound::Low, Bound::High].map(|bound| {
+        let (mut tape, _) = run(profile, ask, &engine, bound, 2 * MAX_SCENARIO_STEPS)?;
+        Ok(self::aggregate(&tape.collector.report()))
+    });
+    let [low, high] = ends;
+    let band = band(aggregate, [low?, high?]);
+    let roofline = Roofline::new(profile, Bound::Assumed);
+    let returned = steps.len().min(MAX_STEP_RECORDS);
+    let downsampled = returned < steps.len();
+    let mut assumptions = engine.assumptions.clone();
+    assumptions.extend(profile.assumptions.iter().cloned());
+    let calibration = profile.calibration();
+    Ok(ScenarioOutcome {
+        aggregate,
+        band,
+        report: object(&report),
+        steps_total: steps.len() as u64,
+        steps_returned: returned as u64,
+        steps_downsampled: downsampled,
+        steps_sampling: match downsampled {
+            true => format!(
+                "uniform: {returned} of {} steps at equal distances, the first and the last among them; \
+                 sums are over all steps",
+                steps.len()
+            ),
+            false => "none: every step is returned".to_owned(),
+        },
+        provenance_counts: provenance(&report),
+        calibration_range: ScenarioCalibration {
+            prefill_tokens: calibration.prefill_tokens,
+            decode_context: calibration.decode_context,
+        },
+        scheduler: engine.resolved(),
+        kv_cache: object(&engine.kv),
+        efficiency: object(&profile.efficiency),
+        assumptions,
+        warnings: profile.warnings.clone(),
+        requests: rows(requests, &load, roofline.envelope().after_ns),
+        steps: sample(steps.len(), returned)
+            .filter_map(|at| steps.get(at))
+            .map(|step| step_row(step, &roofline))
+            .collect(),
+    })
+}
+
+fn run(
+    profile: &PerfProfile,
+    ask: &ScenarioCreate,
+    engine: &Engine,
+    bound: Bound,
+    max_steps: u64,
+) -> Result<(Tape, Load), Refused> {
+    let mut load = Load::new(ask, engine)?;
+    let slo = ask.slo.unwrap_or_default();
+    let mut tape = Tape {
+        collector: Collector::new(MetricsOptions {
+            slo: Slo {
+                ttft_ms: slo.ttft_ms,
+                tpot_ms: slo.tpot_ms,
+                e2el_ms: slo.e2el_ms,
+            },
+            price_per_gpu_hour: ask.price_per_gpu_hour,
+            ..MetricsOptions::default()
+        }),
+        requests: Vec::new(),
+        steps: Vec::new(),
+    };
+    let roofline = Roofline::new(profile, bound);
+    let ran = simulate(&engine.config, &roofline, &mut load, &mut tape, max_steps);
+    load.check()?;
+    ran.map_err(|error| match error {
+        SimError::StepLimit { limit } => Refused::text(format!(
+            "the scenario takes more than {limit} steps, the most that are simulated: give fewer requests or shorter \
+             outputs, or more KV blocks if it preempts itself without end"
+        )),
+        SimError::Config(error) => Refused::field("scheduler", error),
+    })?;
+    let refused = tape
+        .requests
+        .iter()
+        .find_map(|record| Some((record.id, record.refusal?)));
+    match refused.filter(|_| load.listed) {
+        Some((id, refusal)) => Err(Refused::text(format!("{}: {refusal}", load.name(id)))),
+        None => Ok((tape, load)),
+    }
+}
+
+fn aggregate(report: &Report) -> ScenarioAggregate {
+    let of = |stats: &Stats, q: f64| {
+        let found = stats.percentiles.iter().find(|percentile| percentile.q == q);
+        found.map(|percentile| percentile.value)
+    };
+    ScenarioAggregate {
+        p50_ttft_ms: of(&report.ttft, 50.0),
+        p99_ttft_ms: of(&report.ttft, 99.0),
+        p50_itl_ms: of(&report.itl, 50.0),
+        p99_itl_ms: of(&report.itl, 99.0),
+        p50_e2e_ms: of(&report.e2el, 50.0),
+        p99_e2e_ms: of(&report.e2el, 99.0),
+        throughput_output_tokens_s: report.output_throughput,
+    }
+}
+
+/// The least and the most of each number. Neither end of the ranges need be an extreme.
+fn band(assumed: ScenarioAggregate, ends: [ScenarioAggregate; 2]) -> ScenarioBand {
+    let fold = |pick: fn(f64, f64) -> f64| {
+        let of = |field: fn(&ScenarioAggregate) -> Option<f64>| {
+            let all = ends.iter().map(field);
+            all.fold(field(&assumed), |so_far, end| {
+                so_far.zip(end).map(|(a, b)| pick(a, b))
+            })
+        };
+        ScenarioAggregate {
+            p50_ttft_ms: of(|a| a.p50_ttft_ms),
+            p99_ttft_ms: of(|a| a.p99_ttft_ms),
+            p50_itl_ms: of(|a| a.p50_itl_ms),
+            p99_itl_ms: of(|a| a.p99_itl_ms),
+            p50_e2e_ms: of(|a| a.p50_e2e_ms),
+            p99_e2e_ms: of(|a| a.p99_e2e_ms),
+            throughput_output_tokens_s: of(|a| Some(a.throughput_output_tokens_s)).unwrap_or_default(),
+        }
+    };
+    ScenarioBand {
+        low: fold(f64::min),
+        high: fold(f64::max),
+    }
+}
+
+fn provenance(report: &Report) -> ScenarioProvenance {
+    let steps = |provenance| {
+        let mut counts = report.provenance.iter();
+        counts
+            .find(|count| count.provenance == provenance)
+            .map_or(0, |count| count.steps)
+    };
+    ScenarioProvenance {
+        measured: steps(Provenance::Measured),
+        interpolated: steps(Provenance::Interpolated),
+        extrapolated: steps(Provenance::Extrapolated),
+        datasheet: steps(Provenance::Datasheet),
+        assumed_host: steps(Provenance::AssumedHost),
+    }
+}
+
+fn rows(mut records: Vec<Record>, load: &Load, after_ns: i64) -> Vec<RequestMetrics> {
+    records.sort_by_key(|record| record.id);
+    let row = |record: &Record| {
+        let ms = |ns: f64| ns / 1e6;
+        // The last token came before the envelope that a completion retains.
+        let last_ns = record.end_ns.saturating_add_signed(after_ns.saturating_neg());
+        let intervals = record.output_tokens.checked_sub(1).filter(|n| *n > 0);
+        let itl = record.first_token_ns.zip(intervals);
+        RequestMetrics {
+            id: load.name(record.id),
+            arrival_s: record.arrival_ns as f64 / 1e9,
+            prompt_tokens: record.prompt_tokens,
+            output_tokens: record.output_tokens,
+            queue_ms: ms(record.queue_ns() as f64),
+            ttft_ms: record.ttft_ns().map(|ns| ms(ns as f64)),
+            mean_itl_ms: itl.map(|(first, n)| ms(last_ns.saturating_sub(first) as f64 / f64::from(n))),
+            tpot_ms: record.tpot_ns().map(ms),
+            e2e_ms: ms(record.e2e_ns() as f64),
+            cached_tokens: record.cached_tokens,
+            preemptions: record.preemptions,
+            refusal: record.refusal.map(|refusal| refusal.to_string()),
+        }
+    };
+    records.iter().map(row).collect()
+}
+
+fn step_row(step: &StepRecord, roofline: &Roofline) -> StepMetrics {
+    let provenance = serde_json::to_value(step.cost.gpu).unwrap_or_default();
+    let blocked = step.blocked.map(|blocked| match blocked {
+        Blocked::Preemption => "preemption",
+        Blocked::Budget => "budget",
+        Blocked::Seqs => "seqs",
+        Blocked::Chunk => "chunk",
+        Blocked::Blocks { .. } => "blocks",
+    });
+    StepMetrics {
+        step_index: step.index,
+        kind: if step.batch.has_prefill() {
+            "prefill"
+        } else {
+            "decode"
+        }
+        .to_owned(),
+        start_s: step.start_ns as f64 / 1e9,
+        end_s: step.end_ns as f64 / 1e9,
+        gpu_ms: step.cost.gpu_ns as f64 / 1e6,
+        host_ms: step.cost.host_ns as f64 / 1e6,
+        seqs: step.batch.seqs,
+        prefill_seqs: step.batch.prefill_seqs,
+        query_tokens: step.batch.query_tokens,
+        prefill_tokens: step.batch.prefill_tokens,
+        context_tokens: step.batch.context_tokens,
+        running: step.running,
+        waiting: step.waiting,
+        kv_blocks_used: step.used_blocks,
+        admitted: step.admitted,
+        preempted: step.preempted,
+        provenance: provenance.as_str().unwrap_or_default().to_owned(),
+        blocked: blocked.map(str::to_owned),
+        groups_ns: object(&roofline.step(&step.batch).groups),
+    }
+}
+
+/// `returned` of `total` places at equal distances, the first and the last among them.
+fn sample(total: usize, returned: usize) -> impl Iterator<Item = usize> {
+    let (last, gaps) = (
+        total.saturating_sub(1) as u64,
+        returned.saturating_sub(1).max(1) as u64,
+    );
+    (0..returned as u64).map(move |n| ((n * last + gaps / 2) / gaps) as usize)
+}
+
+/// A struct as a JSON object.
+fn object<T: Serialize>(value: &T) -> Map<String, Value> {
+    match serde_json::to_value(value) {
+        Ok(Value::Object(map)) => map,
+        _ => Map::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_is_even_and_has_both_ends() {
+        for (total, returned) in [(5_001, 5_000), (100_000, 5_000), (7, 7), (1, 1), (0, 0)] {
+            let places: Vec<usize> = sample(total, returned).collect();
+            assert_eq!(places.len(), returned);
+            assert_eq!(places.first().copied(), (total > 0).then_some(0));
+            assert_eq!(places.last().copied(), total.checked_sub(1));
+            let gaps: Vec<usize> = places.windows(2).map(|pair| pair[1] - pair[0]).collect();
+            let (least, most) = (gaps.iter().min(), gaps.iter().max());
+            assert!(
+                least.zip(most).is_none_or(|(a, b)| *a > 0 && b - a <= 1),
+                "{total}: {least:?} {most:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Scenarios: request mixes run through a scheduler, with step times from a finished sim.
+//!
+//! [`base`] finds or makes the sim, `profile` turns its timeline into step times, [`evaluate`] runs the mix. The
+//! command line uses the last alone, with a profile of its own.
+
+pub(crate) mod base;
+mod engine;
+mod evaluate;
+mod load;
+mod profile;
+mod saved;
+
+pub use evaluate::{Refused, evaluate};
+pub use profile::{facts, with_efficiency};
+
+use cascade_api::{ScenarioCreate, ScenarioResult};
+
+use crate::error::Error;
+use crate::runs::Service;
+
+/// What scenarios keep between requests.
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    /// Held while a base sim is looked up or launched, so that two callers do not launch one each.
+    resolving: tokio::sync::Mutex<()>,
+    profiles: profile::Cache,
+}
+
+impl Shared {
+    /// Forgets a sim's profile: it has sent another timeline.
+    pub(crate) fn forget(&self, sim: &cascade_api::SimId) {
+        self.profiles.forget(sim);
+    }
+}
+
+impl Service {
+    /// Runs a scenario; waits for its base sim if need be.
+    pub async fn scenario(&self, ask: ScenarioCreate) -> Result<ScenarioResult, Error> {
+        let base = self.scenario_base(&base::Wanted::of(&ask)).await?;
+        let profile = base.profile;
+        let outcome = tokio::task::spawn_blocking(move || {
+            let profile = with_efficiency(&profile, ask.efficiency)?;
+            evaluate(&profile, &ask)
+        });
+        Ok(ScenarioResult {
+            trace_id: base.trace_id,
+            gpu_config: base.gpu_config,
+            run_id: base.run_id,
+            sim_id: base.sim_id,
+            cached: base.cached,
+            outcome: outcome.await??,
+        })
+    }
+}
