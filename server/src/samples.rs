@@ -126,6 +126,22 @@ fn finished(bundle: &Bundle, folder: &Path) -> io::Result<FinishedRun> {
     })
 }
 
+/// A sample's simulated timeline for a GPU, and the trace's metadata.
+///
+/// # Errors
+/// When nothing was recorded for the GPU.
+pub fn simulated(trace: &TraceId, gpu: &GpuName) -> io::Result<(Timeline, Map<String, Value>)> {
+    let bundle = recorded(trace);
+    let found =
+        bundle.and_then(|bundle| Some((bundle, bundle.sims.iter().find(|sim| sim.gpu == gpu.as_str())?)));
+    let (bundle, sim) =
+        found.ok_or_else(|| io::Error::other(format!("{trace} has no recorded results for {gpu}")))?;
+    let real = Timeline::parse(CORRECTED, &bundle.timeline.unpack()?).map_err(io::Error::other)?;
+    let durations = SimDurations::parse(&sim.durations.unpack()?).map_err(io::Error::other)?;
+    let timeline = simulate(&real, &durations).map_err(io::Error::other)?;
+    Ok((timeline, serde_json::from_slice(bundle.metadata)?))
+}
+
 /// A sim with its step timeline. On another GPU than the measured one there is nothing to compare with.
 fn finished_sim(sim: &Sim, real: &Timeline, real_gpu: Option<&str>) -> io::Result<FinishedSim> {
     let durations = SimDurations::parse(&sim.durations.unpack()?).map_err(io::Error::other)?;

@@ -96,6 +96,12 @@ impl Client {
             .timeout(patience(len))
     }
 
+    /// A request whose answer may take as long as `patience`, without a sign of life before.
+    pub(crate) fn slow(&self, method: Method, url: Url, patience: Duration) -> RequestBuilder {
+        self.with_token(self.uploads.request(method, url))
+            .timeout(patience)
+    }
+
     fn with_token(&self, request: RequestBuilder) -> RequestBuilder {
         if self.token.is_empty() {
             request

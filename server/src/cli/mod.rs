@@ -16,6 +16,7 @@ mod remote;
 mod results;
 mod reuse;
 mod runs;
+mod scenario;
 mod simulate;
 mod steps;
 mod table;
@@ -72,6 +73,9 @@ enum Command {
     Compare(steps::CompareArgs),
     /// Say which kernels of a trace a simulation would run, and which share a result
     Plan(plan::Args),
+    /// Run request mixes: what users of an inference server would see
+    #[command(subcommand)]
+    Scenario(scenario::Command),
     /// Read an Accel-Sim log
     #[command(subcommand)]
     Log(log::Command),
@@ -106,6 +110,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Simulate(args) => steps::simulate(args, &mut out),
         Command::Compare(args) => steps::compare(args, &mut out),
         Command::Plan(args) => plan::run(args, &mut out),
+        Command::Scenario(command) => scenario::run(command, &mut out),
         Command::Log(command) => log::run(command, &mut out),
         Command::Upload(args) => upload::run(args, &mut out),
         Command::Runs(command) => runs::run(command, &mut out),

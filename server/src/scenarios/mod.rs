@@ -11,7 +11,7 @@ mod profile;
 mod saved;
 
 pub use evaluate::{Refused, evaluate};
-pub use profile::{facts, with_efficiency};
+pub use profile::{facts, profile, with_efficiency};
 
 use cascade_api::{ScenarioCreate, ScenarioResult};
 

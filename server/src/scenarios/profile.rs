@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cascade_api::{EfficiencyRange, GpuName, RunId, ScenarioEfficiency, SimId, TraceSummary};
-use cascade_serving::datasheet::{Efficiency, Fraction, datasheet};
+use cascade_serving::datasheet::{Datasheet, Efficiency, Fraction, datasheet};
 use cascade_serving::facts::{FactsError, ModelFacts};
-use cascade_serving::profile::PerfProfile;
+use cascade_serving::profile::{PerfProfile, ProfileError};
 use cascade_steps::Timeline;
 use serde_json::{Map, Value};
 
@@ -56,6 +56,20 @@ impl Cache {
 /// A model that is neither described nor built in, or that is not covered.
 pub fn facts(model: &str, metadata: &Map<String, Value>) -> Result<ModelFacts, FactsError> {
     ModelFacts::for_trace(model, metadata.get("model_config").and_then(Value::as_object))
+}
+
+/// The profile of a simulated timeline. What it does not say of its run, the trace's metadata may.
+///
+/// # Errors
+/// A timeline that is not of repeats of one request.
+pub fn profile(
+    mut timeline: Timeline,
+    metadata: &Map<String, Value>,
+    model: ModelFacts,
+    gpu: Datasheet,
+) -> Result<PerfProfile, ProfileError> {
+    supply(&mut timeline, metadata);
+    PerfProfile::from_timeline(&timeline, model, gpu, Efficiency::default())
 }
 
 /// The profile with the efficiencies that were asked for.
@@ -110,10 +124,7 @@ impl Service {
         let sheet = datasheet(gpu.as_str());
         let sheet = sheet.ok_or_else(|| failed(format!("there is no datasheet of {gpu}")))?;
         let metadata = self.db.trace_metadata(&trace.id).await?.unwrap_or_default();
-        let build = move |mut timeline: Timeline| {
-            supply(&mut timeline, &metadata);
-            PerfProfile::from_timeline(&timeline, model, sheet, Efficiency::default())
-        };
+        let build = move |timeline| self::profile(timeline, &metadata, model, sheet);
         let built = self.timeline_read(sim, build).await?;
         let built =
             built.map_err(|problem| failed(format!("its step timeline cannot be read: {problem}")))?;

@@ -19,13 +19,13 @@ pub(crate) use show::digest;
 pub(crate) use simulate::{Args as SimulateArgs, run as simulate};
 
 /// Reads a timeline.
-fn timeline(path: &Path) -> Result<Timeline> {
+pub(crate) fn timeline(path: &Path) -> Result<Timeline> {
     let json = read(path, MAX_TIMELINE_BYTES)?;
     Timeline::parse(&path.display().to_string(), &json).map_err(Fail::usage)
 }
 
 /// Reads a whole JSON file of at most `limit` bytes, packed with gzip or not; `-` is standard input.
-fn read(path: &Path, limit: usize) -> Result<Vec<u8>> {
+pub(crate) fn read(path: &Path, limit: usize) -> Result<Vec<u8>> {
     let mut json = Vec::new();
     let source = super::log::open(path)?;
     source
