@@ -10,6 +10,7 @@ mod offline;
 mod plan;
 mod restart;
 mod samples;
+mod scenario;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
