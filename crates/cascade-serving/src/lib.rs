@@ -13,6 +13,7 @@ pub mod conform;
 pub mod content;
 pub mod datasheet;
 pub mod facts;
+pub mod fit;
 pub mod kv;
 pub mod metrics;
 pub mod predict;
