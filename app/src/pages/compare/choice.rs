@@ -126,7 +126,7 @@ pub(super) fn Chooser(
         .map(|run| {
             let mut all = chosen.clone();
             all.push(run.id.clone());
-            let label = format!("Add {} of {}", run.id, run.trace_id);
+            let label = format!("Add {} {}", run.id, run.trace_id);
             view! {
                 <li>
                     <a class="button" href=address(&all) aria-label=label>
