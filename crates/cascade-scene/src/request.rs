@@ -32,6 +32,14 @@ pub struct Column {
     pub digest: StepDigest,
 }
 
+impl Column {
+    /// Whether the timeline is a sample's: no capture, and no simulation of this workspace.
+    pub fn is_sample(&self) -> bool {
+        let note = self.digest.note.as_deref().unwrap_or_default();
+        note.to_lowercase().contains(SAMPLE_NOTE)
+    }
+}
+
 /// The predictions of a run, in the order of its sims.
 pub fn columns(sims: &[SimStepDigest]) -> Vec<Column> {
     let mut columns: Vec<Column> = Vec::new();

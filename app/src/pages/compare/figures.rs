@@ -183,9 +183,10 @@ fn table(sides: &[Side]) -> impl IntoView + use<> {
         .iter()
         .map(|side| {
             let coverage = side.run.column.digest.coverage;
-            let percent = coverage
-                .gpu_time_fraction
-                .map(|fraction| format!(" · {} of GPU time", format::fixed(fraction * 100.0, 2, "%")));
+            let percent = coverage.gpu_time_fraction.map(|fraction| {
+                let text = format!("{} of GPU time", format::fixed(fraction * 100.0, 2, "%"));
+                view! { <span>{text}</span> }
+            });
             let kernels = format!(
                 "{} of {} kernels",
                 format::count(coverage.simulated_kernels),

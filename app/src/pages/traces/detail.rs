@@ -59,7 +59,7 @@ fn Detail(
     let kernels = if kernels.is_empty() {
         view! { <p class="muted">{no_kernels(summary.state)}</p> }.into_any()
     } else {
-        view! { <KernelTable kernels /> }.into_any()
+        view! { <KernelTable kernels sample=summary.sample /> }.into_any()
     };
     view! {
         <PageHead

@@ -14,6 +14,8 @@ const ROWS: usize = 50;
 pub(super) fn KernelTable(
     /// The kernels, by `kernel_id`.
     kernels: Vec<KernelLaunch>,
+    /// Whether it is a sample's, which holds no instructions to count.
+    sample: bool,
 ) -> impl IntoView {
     let total = kernels.len();
     let kernels = StoredValue::new(kernels);
@@ -25,7 +27,7 @@ pub(super) fn KernelTable(
                 .get(page.get().rows())
                 .unwrap_or_default()
                 .iter()
-                .map(row)
+                .map(|kernel| row(kernel, sample))
                 .collect::<Vec<_>>()
         })
     };
@@ -37,9 +39,10 @@ pub(super) fn KernelTable(
 }
 
 /// One kernel as a row.
-fn row(kernel: &KernelLaunch) -> impl IntoView + use<> {
+fn row(kernel: &KernelLaunch, sample: bool) -> impl IntoView + use<> {
     let instructions = match kernel.instructions {
         Some(n) => format::count(n),
+        None if sample => format::NONE.to_owned(),
         None => "cut short".to_owned(),
     };
     view! {

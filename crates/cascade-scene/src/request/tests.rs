@@ -178,6 +178,20 @@ fn a_counterfactual_has_no_error_anywhere() {
 }
 
 #[test]
+fn a_sample_is_known_by_its_note() {
+    let noted = |note: Option<&str>| StepDigest {
+        note: note.map(str::to_owned),
+        ..h100()
+    };
+    let is_sample = |digest| columns(&[sim(1, "SM90_H100", 0, digest)])[0].is_sample();
+    assert!(is_sample(noted(Some(
+        "Reconstructed from published statistics: means are the published ones"
+    ))));
+    assert!(!is_sample(noted(Some("times of synthetic passes are assigned"))));
+    assert!(!is_sample(noted(None)));
+}
+
+#[test]
 fn host_time_that_hides_the_gpu_error_is_called_out_with_its_numbers() {
     let text = dilution(&h100()).unwrap().replace('\u{a0}', " ");
     for part in ["7.3 %", "+41.7 %", "+3.0 %"] {

@@ -11,7 +11,7 @@ use leptos_router::hooks::query_signal_with_options;
 use super::corrections::Corrections;
 use super::coverage::Coverage;
 use super::groups::Groups;
-use crate::ui::{Card, DataTable, EngineBadge, Switch};
+use crate::ui::{Card, DataTable, EngineBadge, SampleBadge, Switch};
 
 /// The tables of the chosen GPU.
 #[component]
@@ -59,6 +59,7 @@ fn Tables(
     /// The GPU.
     column: Column,
 ) -> impl IntoView {
+    let sample = column.is_sample().then(|| view! { <SampleBadge /> });
     let Column {
         label,
         engine,
@@ -73,7 +74,7 @@ fn Tables(
         view! { <p class="muted">{format!("{}.{}", COUNTERFACTUAL, measured.unwrap_or_default())}</p> }
     });
     view! {
-        <p class="subline flat"><b>{label}</b> <EngineBadge engine /></p>
+        <p class="subline flat"><b>{label}</b> {sample} <EngineBadge engine /></p>
         {counterfactual}
         <h3>"Each request"</h3>
         {requests(&digest)}

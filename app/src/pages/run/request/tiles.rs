@@ -5,7 +5,7 @@ use cascade_scene::request::figure::{Figure, headline};
 use cascade_scene::request::{COUNTERFACTUAL, Column};
 use leptos::prelude::*;
 
-use crate::ui::EngineBadge;
+use crate::ui::{EngineBadge, SampleBadge};
 
 /// One tile for each GPU.
 #[component]
@@ -37,7 +37,9 @@ fn tile(column: &Column) -> impl IntoView + use<> {
         <article class="prediction" aria-label=column.label.clone()>
             <div class="tile-head">
                 <h3>{column.label.clone()}</h3>
-                <EngineBadge engine=column.engine />
+                <span class="badges">
+                    {column.is_sample().then(|| view! { <SampleBadge /> })} <EngineBadge engine=column.engine />
+                </span>
             </div>
             <p class="prediction-against" class:counterfactual=counterfactual>{against} {replicas}</p>
             <dl>{figures}</dl>
