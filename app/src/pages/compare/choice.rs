@@ -126,12 +126,12 @@ pub(super) fn Chooser(
         .map(|run| {
             let mut all = chosen.clone();
             all.push(run.id.clone());
-            let label = format!("Add {} {}", run.id, run.trace_id);
             view! {
                 <li>
-                    <a class="button" href=address(&all) aria-label=label>
+                    <a class="button" href=address(&all)>
                         <Icon name=IconName::Plus />
-                        {run.id.to_string()}
+                        <span class="visually-hidden">"Add "</span>
+                        {format!("{} ", run.id)}
                         <span class="muted">{run.trace_id.to_string()}</span>
                     </a>
                 </li>
