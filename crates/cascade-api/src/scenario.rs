@@ -22,7 +22,7 @@ pub const MAX_BLOCK_TOKENS: u32 = 65_536;
 /// A request mix, and the trace and GPU that say how long steps take.
 ///
 /// Give exactly one of `trace_id` and `model`, and one load: `num_requests` with `prompt_tokens` and
-/// `output_tokens`, or `requests`, or `workload`.
+/// `output_tokens`, or `requests`, or `workload`, or `request_trace`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
@@ -63,7 +63,11 @@ pub struct ScenarioCreate {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
     pub workload: Option<serde_json::Map<String, serde_json::Value>>,
-    /// Whose rules decide what runs in a step; by default `vllm-v1` for a `workload` and `reference` otherwise.
+    /// A recorded load.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request_trace: Option<RequestTrace>,
+    /// Whose rules decide what runs in a step; by default `vllm-v1` for a `workload` or a `request_trace`, and
+    /// `reference` otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy: Option<SchedulingRules>,
     /// Settings of the engine.
@@ -102,6 +106,26 @@ pub struct ScenarioRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(minimum = -2147483648_f64, maximum = 2147483647))]
     pub priority: Option<i32>,
+}
+
+/// A request trace: Azure's CSV, Mooncake's JSONL, a list of lengths, or own columns or keys of these names.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct RequestTrace {
+    /// The file's text.
+    pub text: String,
+    /// The file's name, for errors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Divides the time between arrivals: 2 plays the trace at twice its rate [1].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(exclusive_minimum = 0))]
+    pub speedup: Option<f64>,
+    /// Takes no more than this many requests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 4096))]
+    pub limit: Option<u32>,
 }
 
 /// Whose rules decide what runs in a step.

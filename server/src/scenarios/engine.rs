@@ -8,6 +8,7 @@ use cascade_serving::scheduler::{Policy, Rules, SchedulerConfig, Usage};
 use serde_json::{Map, Value, json};
 
 use super::Refused;
+use super::load::generated;
 
 /// `max_num_seqs` under the reference rules.
 const REFERENCE_SEQS: u32 = 256;
@@ -28,9 +29,9 @@ pub(super) struct Engine {
 
 impl Engine {
     pub(super) fn new(ask: &ScenarioCreate, profile: &PerfProfile) -> Result<Self, Refused> {
-        let rules = ask.policy.unwrap_or(match ask.workload {
-            Some(_) => SchedulingRules::VllmV1,
-            None => SchedulingRules::Reference,
+        let rules = ask.policy.unwrap_or(match generated(ask) {
+            true => SchedulingRules::VllmV1,
+            false => SchedulingRules::Reference,
         });
         let settings = &ask.scheduler;
         if rules == SchedulingRules::Reference

@@ -1,10 +1,10 @@
 //! The load of a scenario as a source of requests, held to the service's limits.
 
 use cascade_api::{
-    MAX_ARRIVAL_S, MAX_SCENARIO_REQUESTS, MAX_SCENARIO_TOKENS, ScenarioCreate, ScenarioRequest,
+    MAX_ARRIVAL_S, MAX_SCENARIO_REQUESTS, MAX_SCENARIO_TOKENS, RequestTrace, ScenarioCreate, ScenarioRequest,
 };
 use cascade_serving::request::Request;
-use cascade_serving::workload::{List, Load as Kind, Source, Workload};
+use cascade_serving::workload::{List, Load as Kind, Source, TraceOptions, Workload, read_trace};
 use serde_json::Value;
 
 use super::Refused;
@@ -13,6 +13,8 @@ use super::engine::Engine;
 /// Requests to come, and how those that came are called.
 pub(super) struct Load {
     source: Box<dyn Source>,
+    /// The field that it comes from.
+    field: &'static str,
     /// Names of listed requests; the others are called by their number.
     names: Vec<Option<String>>,
     /// Whether every request must be served: the caller chose each.
@@ -25,18 +27,21 @@ pub(super) struct Load {
 
 impl Load {
     pub(super) fn new(ask: &ScenarioCreate, engine: &Engine) -> Result<Self, Refused> {
-        let (source, names): (Box<dyn Source>, _) = match (&ask.requests, &ask.workload) {
-            (Some(requests), _) => {
-                let names = requests.iter().map(|request| request.id.clone()).collect();
-                (Box::new(list(requests, engine)?), names)
+        let mut names = Vec::new();
+        let (field, source): (_, Box<dyn Source>) = match (&ask.requests, &ask.workload, &ask.request_trace) {
+            (Some(requests), ..) => {
+                names = requests.iter().map(|request| request.id.clone()).collect();
+                ("requests", Box::new(list(requests, engine)?))
             }
-            (None, Some(workload)) => (generated(workload)?, Vec::new()),
-            (None, None) => (Box::new(list(&short(ask), engine)?), Vec::new()),
+            (None, Some(workload), _) => ("workload", made(workload)?),
+            (None, None, Some(trace)) => ("request_trace", Box::new(recorded(trace)?)),
+            (None, None, None) => ("num_requests", Box::new(list(&short(ask), engine)?)),
         };
         Ok(Self {
             source,
+            field,
             names,
-            listed: ask.workload.is_none(),
+            listed: !generated(ask),
             requests: 0,
             tokens: 0,
             over: None,
@@ -53,7 +58,7 @@ impl Load {
     /// Whether all requests came.
     pub(super) fn check(&self) -> Result<(), Refused> {
         match &self.over {
-            Some(limit) => Err(Refused::field("workload", limit)),
+            Some(limit) => Err(Refused::field(self.field, limit)),
             None => Ok(()),
         }
     }
@@ -96,6 +101,22 @@ impl Source for Load {
     }
 }
 
+/// Whether the load is one whose single requests the caller did not choose.
+pub(super) fn generated(ask: &ScenarioCreate) -> bool {
+    ask.workload.is_some() || ask.request_trace.is_some()
+}
+
+/// A recorded load; one request more than may come, so that it is seen to pass the limit.
+fn recorded(trace: &RequestTrace) -> Result<List, Refused> {
+    let options = TraceOptions {
+        speedup: trace.speedup.unwrap_or(1.0),
+        limit: trace.limit.unwrap_or(MAX_SCENARIO_REQUESTS + 1) as usize,
+    };
+    let file = trace.file.as_deref().unwrap_or("text");
+    let list = read_trace(file, trace.text.as_bytes(), options);
+    list.map_err(|error| Refused::field("request_trace", error))
+}
+
 /// The requests that the short form stands for.
 fn short(ask: &ScenarioCreate) -> Vec<ScenarioRequest> {
     let rate = ask.arrival_rate_rps.filter(|rate| *rate > 0.0);
@@ -129,7 +150,7 @@ fn list(requests: &[ScenarioRequest], engine: &Engine) -> Result<List, Refused> 
     Ok(List::new(made))
 }
 
-fn generated(workload: &serde_json::Map<String, Value>) -> Result<Box<dyn Source>, Refused> {
+fn made(workload: &serde_json::Map<String, Value>) -> Result<Box<dyn Source>, Refused> {
     let workload: Workload = serde_json::from_value(Value::Object(workload.clone()))
         .map_err(|error| Refused::field("workload", error))?;
     // Known beforehand, these cost nothing to refuse; the rest is counted as it comes.

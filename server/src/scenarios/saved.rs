@@ -8,12 +8,20 @@ use crate::runs::Service;
 
 /// Most saved scenarios of a workspace.
 pub(crate) const MAX_SAVED: u64 = 1_000;
+/// Longest saved scenario, as JSON: a short request trace fits.
+const MAX_SAVED_BYTES: usize = 1 << 20;
 
 impl Service {
     /// Runs a scenario and saves it with its result in brief.
     pub async fn scenario_save(&self, ask: ScenarioSave) -> Result<SavedScenario, Error> {
         if self.db.scenarios_count().await? >= MAX_SAVED {
             return Err(Error::TooManySaved(MAX_SAVED));
+        }
+        let length = serde_json::to_vec(&ask.scenario).map_or(usize::MAX, |json| json.len());
+        if length > MAX_SAVED_BYTES {
+            return Err(Error::BodyTooBig {
+                limit: MAX_SAVED_BYTES as u64,
+            });
         }
         let result = self.scenario(ask.scenario.clone()).await?.summary();
         let bits = getrandom::u64().map_err(|error| Error::Io {

@@ -312,6 +312,45 @@ async fn workloads_run_under_vllms_rules() {
 }
 
 #[tokio::test]
+async fn recorded_loads_run_as_they_were_recorded() {
+    let app = TestApp::with(&FLAGS).await;
+    let text = "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:15:46.0,374,44\n\
+                2023-11-16 18:15:50.5,396,109\n2023-11-16 18:15:51.0,879,55\n";
+    let body = |more: Value| json!({"trace_id": H100, "request_trace": with(json!({"text": text}), more)});
+    let result = run(&app, body(json!({"speedup": 2, "limit": 2}))).await;
+    let requests = result["requests"].as_array().unwrap();
+    assert_eq!((requests.len(), &requests[1]["arrival_s"]), (2, &json!(2.25)));
+    assert_eq!(
+        (&requests[1]["prompt_tokens"], &requests[1]["output_tokens"]),
+        (&json!(396), &json!(109))
+    );
+    assert_eq!(result["scheduler"]["rules"], "vllm-v1");
+    let rows = [
+        (
+            body(json!({"speedup": 0})),
+            json!(["body", "request_trace", "speedup"]),
+        ),
+        (
+            body(json!({"limit": 5_000})),
+            json!(["body", "request_trace", "limit"]),
+        ),
+        (
+            body(json!({"text": "what,is,this\n1,2,3\n"})),
+            json!(["body", "request_trace"]),
+        ),
+        (
+            body(json!({"text": format!("{text}{}", "2023-11-16 18:16:00.0,10,10\n".repeat(4_094))})),
+            json!(["body", "request_trace"]),
+        ),
+        (with(body(json!({})), json!({"num_requests": 1})), json!(["body"])),
+    ];
+    for (body, place) in rows {
+        let detail = refused(&app, body, 422).await;
+        assert_eq!(detail[0]["loc"], place, "{}", detail[0]["msg"]);
+    }
+}
+
+#[tokio::test]
 async fn efficiencies_move_what_is_extrapolated() {
     let app = TestApp::with(&FLAGS).await;
     let body = short(64, 512, 128);

@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 use super::Checker;
 use crate::{
     EfficiencyRange, GpuName, Loc, MAX_ARRIVAL_S, MAX_BLOCK_TOKENS, MAX_SCENARIO_REQUESTS,
-    MAX_SCENARIO_TOKENS, QueueOrder, ScenarioCreate, ScenarioEfficiency, ScenarioRequest, ScenarioSave,
-    ScenarioScheduler, ScenarioSlo, SchedulingRules, TraceId,
+    MAX_SCENARIO_TOKENS, QueueOrder, RequestTrace, ScenarioCreate, ScenarioEfficiency, ScenarioRequest,
+    ScenarioSave, ScenarioScheduler, ScenarioSlo, SchedulingRules, TraceId,
 };
 
 /// Longest name of a saved scenario, in characters.
@@ -17,7 +17,7 @@ const MAX_NAME: usize = 200;
 const MAX_ID: usize = 200;
 
 /// Fields of a body; what is not here is reported.
-const FIELDS: [&str; 15] = [
+const FIELDS: [&str; 16] = [
     "trace_id",
     "model",
     "gpu_config",
@@ -28,6 +28,7 @@ const FIELDS: [&str; 15] = [
     "arrival_rate_rps",
     "requests",
     "workload",
+    "request_trace",
     "policy",
     "scheduler",
     "slo",
@@ -93,6 +94,7 @@ pub(super) fn scenario_create(c: &mut Checker, value: &Value) -> Option<Scenario
     let rate = c.optional(object, "arrival_rate_rps", |c, v| number(c, v, 0.0, f64::MAX));
     let requests = c.optional(object, "requests", requests);
     let workload = c.optional(object, "workload", Checker::dict);
+    let request_trace = c.optional(object, "request_trace", request_trace);
     let rules = [
         ("vllm-v1", SchedulingRules::VllmV1),
         ("reference", SchedulingRules::Reference),
@@ -113,6 +115,7 @@ pub(super) fn scenario_create(c: &mut Checker, value: &Value) -> Option<Scenario
         arrival_rate_rps: rate?,
         requests: requests?,
         workload: workload?,
+        request_trace: request_trace?,
         policy: policy?,
         scheduler: scheduler?.unwrap_or_default(),
         slo: slo?,
@@ -125,6 +128,12 @@ pub(super) fn scenario_create(c: &mut Checker, value: &Value) -> Option<Scenario
 /// What several fields say together.
 fn whole(c: &mut Checker, value: &Value, object: &Object, scenario: &ScenarioCreate) -> bool {
     let mut fits = true;
+    // A trace may be megabytes, which the answer need not repeat.
+    let value = if scenario.request_trace.is_some() {
+        &Value::Null
+    } else {
+        value
+    };
     let mut wrong = |c: &mut Checker, reason: &str| {
         reject(c, value, reason);
         fits = false;
@@ -134,20 +143,27 @@ fn whole(c: &mut Checker, value: &Value, object: &Object, scenario: &ScenarioCre
     }
     let given = |name: &&str| object.get(*name).is_some_and(|v| !v.is_null());
     let short = SHORT.iter().any(given);
-    let loads = [short, scenario.requests.is_some(), scenario.workload.is_some()];
-    match loads.iter().filter(|given| **given).count() {
+    let loads = [
+        short,
+        scenario.requests.is_some(),
+        scenario.workload.is_some(),
+        scenario.request_trace.is_some(),
+    ];
+    let loads = loads.into_iter().filter(|given| *given).count();
+    match loads {
         1 => {}
         0 => wrong(
             c,
-            "give a load: 'num_requests', 'prompt_tokens' and 'output_tokens', or 'requests', or 'workload'",
+            "give a load: 'num_requests', 'prompt_tokens' and 'output_tokens', or 'requests', or 'workload', or \
+             'request_trace'",
         ),
         _ => wrong(
             c,
-            "do not mix 'requests', 'workload' and the short form ('num_requests', 'prompt_tokens', \
+            "do not mix 'requests', 'workload', 'request_trace' and the short form ('num_requests', 'prompt_tokens', \
              'output_tokens', 'arrival_rate_rps')",
         ),
     }
-    if short && loads.iter().filter(|given| **given).count() == 1 {
+    if short && loads == 1 {
         let missing: Vec<&str> = SHORT.into_iter().take(3).filter(|name| !given(name)).collect();
         for name in &missing {
             c.at(Loc::Name((*name).into()), |c| {
@@ -241,6 +257,22 @@ fn request(c: &mut Checker, value: &Value) -> Option<ScenarioRequest> {
         prompt_tokens: prompt?,
         output_tokens: output?,
         priority: priority?,
+    })
+}
+
+fn request_trace(c: &mut Checker, value: &Value) -> Option<RequestTrace> {
+    let object = c.object(value)?;
+    only(c, object, &["text", "file", "speedup", "limit"]);
+    let text = c.required(object, "text", |c, v| c.string(v));
+    let file = c.optional(object, "file", |c, v| c.string(v));
+    let speedup = c.optional(object, "speedup", positive);
+    let most = i64::from(MAX_SCENARIO_REQUESTS);
+    let limit = c.optional(object, "limit", |c, v| count(c, v, 1, most));
+    Some(RequestTrace {
+        text: text?,
+        file: file?,
+        speedup: speedup?,
+        limit: limit?,
     })
 }
 
@@ -355,13 +387,19 @@ fn tokens(c: &mut Checker, value: &Value, least: i64) -> Option<u32> {
 
 /// A share: above 0 and at most 1.
 fn share(c: &mut Checker, value: &Value) -> Option<f64> {
-    let share = number(c, value, 0.0, 1.0)?;
-    if share <= 0.0 {
+    number(c, value, f64::MIN, 1.0)?;
+    positive(c, value)
+}
+
+/// A number above 0.
+fn positive(c: &mut Checker, value: &Value) -> Option<f64> {
+    let number = number(c, value, f64::MIN, f64::MAX)?;
+    if number <= 0.0 {
         let ctx = json!({ "gt": 0.0 });
         c.report("greater_than", "Input should be greater than 0", value, Some(ctx));
         return None;
     }
-    Some(share)
+    Some(number)
 }
 
 /// A finite number within `ge..=le`.

@@ -52,6 +52,12 @@ pub(crate) struct Args {
     /// Requests a second [default: all at once]
     #[arg(long, value_name = "RATE")]
     rate: Option<f64>,
+    /// A request trace as the load: Azure's CSV, Mooncake's JSONL, or own columns
+    #[arg(long, value_name = "FILE")]
+    load_trace: Option<PathBuf>,
+    /// Takes no more than this many requests of --load-trace
+    #[arg(long, value_name = "N", requires = "load_trace")]
+    limit: Option<u32>,
     /// Whose rules: vllm-v1 or reference
     #[arg(long, value_name = "RULES")]
     policy: Option<String>,
@@ -98,6 +104,19 @@ impl Args {
         for (path, value) in flags {
             if let Some(value) = value {
                 put(&mut body, path, value)?;
+            }
+        }
+        if let Some(path) = &self.load_trace {
+            let text = String::from_utf8(read(path, MAX_JSON_BYTES)?);
+            let text = text.map_err(|error| Fail::usage(format_args!("{}: {error}", path.display())))?;
+            put(&mut body, "request_trace.text", Value::from(text))?;
+            put(
+                &mut body,
+                "request_trace.file",
+                Value::from(path.display().to_string()),
+            )?;
+            if let Some(limit) = self.limit {
+                put(&mut body, "request_trace.limit", Value::from(limit))?;
             }
         }
         for (path, value) in &self.set {
