@@ -3,7 +3,7 @@
 //!
 //! Wall-clock time and the process's CPU time are given; on a busy machine the latter is the better one.
 //! Each pair empties the cache's folder, runs once and runs again, in this process, on one thread, with the
-//! trace's files in the page cache. Then come runs without a cache and passes that only identify.
+//! trace's files at rest and in the page cache. Then come runs without a cache and passes that only identify.
 
 #![expect(clippy::print_stdout, reason = "a measuring program prints its result")]
 
@@ -89,6 +89,8 @@ fn main() -> Result<()> {
     let kernels = synthesise(&dir.join("trace"), steps)?;
     let count = kernels.list.kernels().count();
     let gpu = find_gpu("SM90_H100", None)?.model;
+    // Files that were just written are read in full to be sure of them.
+    std::thread::sleep(Duration::from_millis(2500));
     let (mut runs, mut plain) = (Vec::new(), Vec::new());
     for _ in 0..pairs {
         let folder = dir.join("cache");

@@ -86,14 +86,21 @@ pub(super) fn in_order<D: Send, T>(
             scope.spawn(|| {
                 while let Some(index) = claim(&state, &changed, count, threads * AHEAD) {
                     let mut header = |header: &KernelHeader| {
-                        lock(&state).headers.insert(index, header.clone());
-                        changed.notify_all();
+                        let mut state = lock(&state);
+                        state.headers.insert(index, header.clone());
+                        if state.due == index {
+                            changed.notify_all();
+                        }
                     };
                     // A panic must not leave the collecting thread waiting for ever.
                     let outcome = catch_unwind(AssertUnwindSafe(|| work(index, &mut header)))
                         .unwrap_or(Err(SimulateError::Broken { kernel: index + 1 }));
-                    lock(&state).outcomes.insert(index, outcome);
-                    changed.notify_all();
+                    let mut state = lock(&state);
+                    state.outcomes.insert(index, outcome);
+                    // Nobody waits for a kernel that is not due.
+                    if state.due == index {
+                        changed.notify_all();
+                    }
                 }
             });
         }

@@ -1,7 +1,8 @@
 //! Results and identities that outlive a run, in a folder that many processes may share.
 //!
-//! Two kinds of entries: `traces/` has for the bytes of a trace file what it holds (header and identity), so
-//! that an unchanged file is neither unpacked nor parsed again; `results/` has for a content key and
+//! Three kinds of entries: `traces/` has for the bytes of a trace file what it holds (header and identity), so
+//! that an unchanged file is neither unpacked nor parsed again; `files/` has the same for a file at rest, known
+//! by its inode, size and times, so that it is not even read; `results/` has for a content key and
 //! everything else that the engine computes with its result. An entry is one file: a line with its kind, key
 //! and checksum, then JSON. It is written under another name and renamed, so readers see all of it or none;
 //! what does not match its line is ignored and written again.
@@ -9,6 +10,7 @@
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -31,6 +33,8 @@ const MAX_ENTRY_BYTES: u64 = 1 << 20;
 const USUAL_ENTRY_BYTES: usize = 8 << 10;
 /// Bytes that the smallest file takes on usual file systems.
 const DISK_BLOCK_BYTES: u64 = 4096;
+/// A file that changed less long ago may change again without another time stamp, so only its bytes tell.
+const AT_REST: Duration = Duration::from_secs(2);
 /// A temporary file as old as this was left behind by a process that died.
 const STALE: Duration = Duration::from_secs(3600);
 /// First word of every entry; the number changes with the layout.
@@ -94,6 +98,33 @@ impl Cache {
     /// Keeps what a trace file holds.
     pub(super) fn remember(&self, raw: Key, seen: &Seen) {
         self.store("traces", self.trace_key(raw), seen);
+    }
+
+    /// What the file at rest with this key holds.
+    pub(super) fn seen_at_rest(&self, at_rest: Key) -> Option<Seen> {
+        self.load("files", at_rest)
+    }
+
+    /// Keeps what a file at rest holds.
+    pub(super) fn remember_at_rest(&self, at_rest: Key, seen: &Seen) {
+        self.store("files", at_rest, seen);
+    }
+
+    /// A key of a file that has not changed for [`AT_REST`]: its device, inode, size and times. The kernel sets
+    /// the time of the last change (ctime) at every write, and nobody else can.
+    pub(super) fn at_rest(&self, meta: &fs::Metadata) -> Option<Key> {
+        let time = |seconds: i64, nanos: i64| {
+            let (seconds, nanos) = (u64::try_from(seconds).ok()?, u32::try_from(nanos).ok()?);
+            SystemTime::UNIX_EPOCH.checked_add(Duration::new(seconds, nanos))
+        };
+        let changed = time(meta.ctime(), meta.ctime_nsec())?.max(meta.modified().ok()?);
+        if SystemTime::now().duration_since(changed).ok()? < AT_REST {
+            return None;
+        }
+        let [device, inode, size] = [meta.dev(), meta.ino(), meta.size()];
+        let times = [meta.mtime(), meta.mtime_nsec(), meta.ctime(), meta.ctime_nsec()];
+        let file = format!("{} {device} {inode} {size} {times:?}", self.version);
+        Some(Key::of(file.as_bytes()))
     }
 
     fn trace_key(&self, raw: Key) -> Key {

@@ -31,6 +31,7 @@ pub(super) struct Kernel<'a> {
     header: Option<KernelHeader>,
     identity: Option<Identity>,
     raw: Option<Key>,
+    at_rest: Option<Key>,
     cache: Option<&'a Cache>,
     stop: Stop<'a>,
 }
@@ -50,12 +51,20 @@ impl<'a> Kernel<'a> {
             header: None,
             identity: None,
             raw: None,
+            at_rest: None,
             cache,
             stop,
             path,
         };
         if let Some(cache) = cache {
             let mut file = kernel.file()?;
+            let meta = file.metadata().map_err(|source| kernel.unreadable(source))?;
+            kernel.at_rest = cache.at_rest(&meta);
+            if let Some(seen) = kernel.at_rest.and_then(|at_rest| cache.seen_at_rest(at_rest)) {
+                (kernel.header, kernel.identity) = (Some(seen.header), Some(seen.identity));
+                kernel.file = Some(file);
+                return Ok(kernel);
+            }
             let mut bytes = Stoppable {
                 inner: &mut file,
                 stop,
@@ -63,8 +72,11 @@ impl<'a> Kernel<'a> {
             let raw = Key::of_reader(&mut bytes).and_then(|raw| file.rewind().map(|()| raw));
             let raw = raw.map_err(|source| kernel.unreadable(source))?;
             (kernel.raw, kernel.file) = (Some(raw), Some(file));
-            if let Some(Seen { header, identity }) = cache.seen(raw) {
-                (kernel.header, kernel.identity) = (Some(header), Some(identity));
+            if let Some(seen) = cache.seen(raw) {
+                if let Some(at_rest) = kernel.at_rest {
+                    cache.remember_at_rest(at_rest, &seen);
+                }
+                (kernel.header, kernel.identity) = (Some(seen.header), Some(seen.identity));
             }
         }
         Ok(kernel)
@@ -132,7 +144,11 @@ impl<'a> Kernel<'a> {
         self.identity = Some(identity);
         if let (Some(cache), Some(raw)) = (self.cache, self.raw) {
             let header = self.header()?.clone();
-            cache.remember(raw, &Seen { header, identity });
+            let seen = Seen { header, identity };
+            cache.remember(raw, &seen);
+            if let Some(at_rest) = self.at_rest {
+                cache.remember_at_rest(at_rest, &seen);
+            }
         }
         Ok(())
     }

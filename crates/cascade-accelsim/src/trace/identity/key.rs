@@ -25,7 +25,7 @@ impl Key {
     /// The reader's.
     pub fn of_reader(reader: &mut impl Read) -> io::Result<Self> {
         let mut hasher = blake3::Hasher::new();
-        let mut buffer = vec![0; BATCH_BYTES];
+        let mut buffer = [0; BATCH_BYTES];
         loop {
             let read = reader.read(&mut buffer)?;
             if read == 0 {

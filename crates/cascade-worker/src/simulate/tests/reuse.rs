@@ -222,6 +222,44 @@ fn only_what_changed_is_simulated_again() {
 }
 
 #[test]
+fn a_file_at_rest_that_is_rewritten_in_place_is_read_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let kept = dir.path().join("kept");
+    let kernels = launches(dir.path());
+    let labels = || {
+        let cache = Cache::new(&kept);
+        let reuse = Reuse {
+            cache: Some(&cache),
+            ..Reuse::default()
+        };
+        run(&kernels, &a100(), reuse, 1).labels()
+    };
+    let fresh = labels();
+    assert!(
+        !kept.join("files").exists(),
+        "a file that was just written is known by its bytes only"
+    );
+    std::thread::sleep(std::time::Duration::from_millis(2100));
+    let all = labels();
+    assert!(all.iter().all(|label| label.ends_with("cached")), "{all:?}");
+    assert!(kept.join("files").exists());
+    assert_eq!(labels(), all);
+
+    // Same inode, same size, same time of modification, another instruction.
+    let path = kernels.file(1);
+    let modified = std::fs::metadata(&path).unwrap().modified().unwrap();
+    let text = std::fs::read_to_string(&path)
+        .unwrap()
+        .replacen("IADD3", "MUFU0", 1);
+    std::fs::write(&path, text).unwrap();
+    let file = std::fs::File::options().write(true).open(&path).unwrap();
+    file.set_modified(modified).unwrap();
+    let changed = labels();
+    assert_eq!((changed[1].as_str(), &changed[0]), ("exact", &all[0]));
+    assert_eq!(fresh[1], "exact");
+}
+
+#[test]
 fn every_kind_of_dedup_finds_what_another_kept() {
     let dir = tempfile::tempdir().unwrap();
     let cache = Cache::new(&dir.path().join("kept"));
