@@ -7,6 +7,9 @@ use clap::Args;
 
 use crate::sh::{cargo, cmd, root, run};
 use crate::tools;
+use serving::ServingArgs;
+
+mod serving;
 
 /// Options of `cargo xtask bench`.
 #[derive(Debug, Args)]
@@ -17,6 +20,8 @@ pub(crate) struct BenchArgs {
     /// Where the S3 comparison keeps its files; needs 4 GiB.
     #[arg(long)]
     scratch: Option<PathBuf>,
+    #[command(flatten)]
+    serving: ServingArgs,
 }
 
 /// Runs every benchmark.
@@ -35,6 +40,7 @@ pub(crate) fn bench(args: &BenchArgs) -> Result<()> {
             example,
         ]))?;
     }
+    serving::bench(&args.serving)?;
     if args.s3 {
         let python = tools::python()?;
         run(&mut cargo(&[

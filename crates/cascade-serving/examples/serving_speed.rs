@@ -1,7 +1,8 @@
 //! How fast the request layer simulates: loads of the public comparison, Llama-3.1-8B-like on an H100.
 //!
-//! `cargo run --release -p cascade-serving --example serving_speed [FOLDER OF WORKLOADS]`
+//! `cargo run --release -p cascade-serving --example serving_speed [FOLDER OF WORKLOADS [LOAD]]`
 //!
+//! With the name of a load it is simulated once, for whoever times the process (`cargo xtask bench`).
 //! Step times are the roofline's, from datasheet figures. Times include making or reading the load.
 
 #![expect(clippy::print_stdout, reason = "the example's output")]
@@ -58,12 +59,17 @@ fn open(requests: u64, arrivals: Arrivals) -> Workload {
     }
 }
 
-/// Simulates five times (once if it takes over a second) and prints the median.
+/// Simulates five times (once if it takes over a second, or is the only load asked for) and prints the median.
 fn measure(name: &str, caching: bool, source: impl Fn() -> Box<dyn Source>) {
+    let only = std::env::args().nth(2);
+    if only.as_ref().is_some_and(|only| only != name) {
+        return;
+    }
+    let times = if only.is_some() { 1 } else { 5 };
     let time = roofline();
     let mut seconds = Vec::new();
     let mut line = String::new();
-    while seconds.len() < 5 && seconds.iter().sum::<f64>() < 3.0 {
+    while seconds.len() < times && seconds.iter().sum::<f64>() < 3.0 {
         let start = Instant::now();
         let mut collector = Collector::new(MetricsOptions::default());
         let mut source = source();
