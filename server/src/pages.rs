@@ -73,7 +73,7 @@ fn assets_version(site: &Path) -> String {
         Ok(version) => version.trim().to_owned(),
         Err(error) => {
             let site = site.display();
-            tracing::warn!(%site, %error, "the pages are not built, so they will not react: run `cargo xtask site`");
+            tracing::warn!(%site, %error, "the pages are not built, so they will not react: start the app with `cargo xtask serve`, which builds them");
             String::new()
         }
     }

@@ -11,6 +11,7 @@ const PURE: &[&str] = &[
     "cascade-engine",
     "cascade-steps",
     "cascade-scene",
+    "cascade-samples",
     "cascade-serving",
 ];
 
