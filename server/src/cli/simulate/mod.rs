@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use cascade_engine::report::LogWriter;
-use cascade_engine::{EngineError, Options};
+use cascade_engine::{EngineError, Level, Options};
 use cascade_worker::simulate::{Check, Gpu, Kernels, Reuse, SimulateError, Step, find_gpu, simulate};
 use indicatif::ProgressBar;
 
@@ -32,6 +32,9 @@ pub(crate) struct Args {
     /// The engine
     #[arg(long, value_enum, default_value_t = Engine::Cascade)]
     engine: Engine,
+    /// 0: bounds from one pass over the trace; 1: event by event, each kernel with an empty L2, much slower
+    #[arg(long, value_name = "0|1", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=1))]
+    level: u8,
     /// Write the log that a sim would print (one GPU only)
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
@@ -88,9 +91,13 @@ pub(crate) fn run(args: Args, out: &mut Out) -> Result {
         verify: args.reuse.verify_dedup,
         cache: cache.as_ref(),
     };
+    let options = Options {
+        level: if args.level == 1 { Level::L1 } else { Level::L0 },
+        ..Options::default()
+    };
     let results: Result<Vec<Simulated>> = gpus
         .into_iter()
-        .map(|gpu| one(kernels, gpu, reuse, threads, args.log.as_deref(), &bar))
+        .map(|gpu| one(kernels, gpu, &options, reuse, threads, args.log.as_deref(), &bar))
         .collect();
     bar.finish_and_clear();
     let results = results?;
@@ -133,21 +140,18 @@ pub(crate) fn run(args: Args, out: &mut Out) -> Result {
 fn one(
     kernels: &Kernels,
     gpu: Gpu,
+    options: &Options,
     reuse: Reuse<'_>,
     threads: usize,
     log: Option<&Path>,
     bar: &ProgressBar,
 ) -> Result<Simulated> {
-    let options = Options::default();
     let mut log = match log {
         None => None,
         Some(path) => {
             let file = File::create(path).map_err(Fail::file(path))?;
             let list = kernels.path.to_string_lossy();
-            Some(
-                LogWriter::new(BufWriter::new(file), &gpu.model, &options, &list)
-                    .map_err(Fail::file(path))?,
-            )
+            Some(LogWriter::new(BufWriter::new(file), &gpu.model, options, &list).map_err(Fail::file(path))?)
         }
     };
     let started = Instant::now();
@@ -156,7 +160,7 @@ fn one(
     let result = simulate(
         kernels,
         &gpu.model,
-        &options,
+        options,
         reuse,
         threads,
         &|| false,

@@ -1,8 +1,8 @@
 //! The results of `simulate-trace` as a table and as JSON.
 
 use cascade_accelsim::trace::KernelHeader;
-use cascade_engine::KernelEstimate;
 use cascade_engine::report::Origin;
+use cascade_engine::{KernelEstimate, Level};
 use cascade_worker::simulate::{Check, Gpu, Kernels, SimulateError};
 use serde_json::{Value, json};
 
@@ -126,9 +126,14 @@ pub(super) fn print(results: &[Simulated], out: &mut Out) -> Result {
         let level = result
             .kernels
             .first()
-            .map_or("L0", |kernel| kernel.estimate.level.as_str());
+            .map_or(Level::L0, |kernel| kernel.estimate.level);
+        let how = match level {
+            Level::L0 => "analytic bounds",
+            Level::L1 => "event by event, L2 empty before each kernel",
+        };
+        let level = level.as_str();
         out.line(format_args!(
-            "{}: Cascade engine, level {level} (analytic bounds), {}. {} {} here.",
+            "{}: Cascade engine, level {level} ({how}), {}. {} {} here.",
             model.name,
             model.status.as_str(),
             model.status_note,
