@@ -67,6 +67,9 @@ pub enum Error {
         /// The GPUs it has results for.
         recorded: Vec<String>,
     },
+    /// The run is bundled, and its results with it.
+    #[error("run {0} is a sample, whose results stay as they are")]
+    SampleRun(RunId),
     /// No GPU config has this name.
     #[error("unknown gpu_config '{0}'")]
     UnknownGpu(GpuName),
@@ -208,7 +211,10 @@ impl Error {
             Self::BadMethod => 405,
             Self::Unauthorized => 401,
             Self::CrossSite => 403,
-            Self::TraceNotReady { .. } | Self::SampleTrace(_) | Self::TooManySaved(_) => 409,
+            Self::TraceNotReady { .. }
+            | Self::SampleTrace(_)
+            | Self::SampleRun(_)
+            | Self::TooManySaved(_) => 409,
             Self::FileTooBig | Self::SimFilesTooBig | Self::BodyTooBig { .. } => 413,
             Self::UnknownGpu(_)
             | Self::NotASample(_)

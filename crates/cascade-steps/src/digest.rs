@@ -93,11 +93,21 @@ impl Pairs {
         }
     }
 
-    /// The means of both sides, each over the items that have it.
+    /// The means of both sides over the items that have both; where none has, of what each side has, and
+    /// no error, since the two are then of different items.
     fn mean<T>(&self, items: &[(&T, &T)], field: impl Fn(&T) -> Option<f64>) -> RealSim {
+        let both = items.iter().filter_map(|(r, s)| field(r).zip(field(s)));
+        let (real, simulated): (Vec<f64>, Vec<f64>) = both.unzip();
+        if !real.is_empty() {
+            return self.of(mean(&real), mean(&simulated));
+        }
         let real: Vec<f64> = items.iter().filter_map(|(r, _)| field(r)).collect();
         let simulated: Vec<f64> = items.iter().filter_map(|(_, s)| field(s)).collect();
-        self.of(mean(&real), mean(&simulated))
+        RealSim {
+            real: mean(&real),
+            simulated: mean(&simulated),
+            ..RealSim::default()
+        }
     }
 
     fn request(&self, real: &Request, simulated: &Request) -> RequestDigest {

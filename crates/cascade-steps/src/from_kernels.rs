@@ -2,20 +2,23 @@
 
 use indexmap::IndexMap;
 
-use cascade_api::KernelStat;
+use cascade_api::{KernelStat, StatValue};
 
 use crate::mapping::{MAPPING, MappedKernel};
 use crate::provenance::{Provenance, ProvenanceError};
 use crate::timeline::Extra;
 use crate::{SimDuration, SimDurations};
 
+/// The key of a kernel's block that says where Cascade's engine took its result from: `exact` or `dedup:<uid>`.
+pub const PROVENANCE_KEY: &str = "cascade_provenance";
+
 /// What made the times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Source {
-    /// The program, as the wire names it.
-    pub engine: String,
-    /// The GPU it simulated.
-    pub gpu_config: String,
+    /// The program, as the wire names it; none where that is not known.
+    pub engine: Option<String>,
+    /// The GPU it simulated; none where that is not known.
+    pub gpu_config: Option<String>,
     /// The clock that turns its cycles into time, in MHz.
     pub core_clock_mhz: f64,
 }
@@ -107,12 +110,17 @@ pub fn from_kernels(
             .gpu_sim_cycle
             .ok_or_else(|| ImportError::Cycles { uid, name: name() })?;
         let first = seen.insert(uid, ()).is_none();
-        let provenance = match &mapped.provenance {
+        let labelled = match &mapped.provenance {
             Some(label) => label
                 .parse()
                 .map_err(|problem| ImportError::Provenance { uid, problem })?,
             None if first => Provenance::Exact,
             None => Provenance::Dedup(uid),
+        };
+        // What the engine did not simulate itself is not exact, whatever the mapping says.
+        let provenance = match (labelled, own_provenance(kernel)) {
+            (Provenance::Exact, Some(own)) => own,
+            (labelled, _) => labelled,
         };
         durations.push(SimDuration {
             repeat: mapped.repeat,
@@ -126,12 +134,20 @@ pub fn from_kernels(
         });
     }
     Ok(SimDurations {
-        engine: Some(source.engine),
-        gpu_config: Some(source.gpu_config),
+        engine: source.engine,
+        gpu_config: source.gpu_config,
         core_clock_mhz: Some(clock),
         durations,
         extra: Extra::new(),
     })
+}
+
+/// What the block itself says of its times (see [`PROVENANCE_KEY`]).
+fn own_provenance(kernel: &KernelStat) -> Option<Provenance> {
+    match kernel.stats.get(PROVENANCE_KEY)? {
+        StatValue::Text(label) => label.parse().ok(),
+        StatValue::Number(_) => None,
+    }
 }
 
 /// The one kernel of the mapped uid and name.

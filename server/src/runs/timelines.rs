@@ -29,7 +29,10 @@ impl Service {
     }
 
     async fn timeline_store(&self, id: SimId, body: Bytes) -> Result<(), Error> {
-        self.sim(&id).await?;
+        let sim = self.sim(&id).await?;
+        if self.run_record(&sim.run_id).await?.0.sample {
+            return Err(Error::SampleRun(sim.run_id));
+        }
         // One at a time: a long one is hundreds of MiB.
         let alone = self.timelines_turn.lock().await;
         let incoming = self.settings.incoming_dir();

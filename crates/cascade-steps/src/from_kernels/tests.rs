@@ -21,8 +21,8 @@ fn kernel(uid: u64, name: &str, cycles: Option<u64>) -> KernelStat {
 
 fn import(mapping: &str, kernels: &[KernelStat]) -> Result<SimDurations, ImportError> {
     let source = Source {
-        engine: "accel-sim".to_owned(),
-        gpu_config: "SM90_H100".to_owned(),
+        engine: Some("accel-sim".to_owned()),
+        gpu_config: Some("SM90_H100".to_owned()),
         core_clock_mhz: 1980.0,
     };
     from_kernels(&parse_mapping(mapping.as_bytes()).unwrap(), kernels, source)
@@ -32,6 +32,16 @@ const MAPPING: &str = r#"[
     {"uid":7,"name":"a","repeat":1,"step":0,"seq":0},
     {"uid":7,"name":"a","repeat":1,"step":2,"seq":0},
     {"uid":8,"name":"b","repeat":1,"step":0,"seq":1,"provenance":"dedup:6579","by":"plan"}]"#;
+
+#[test]
+fn what_the_engine_did_not_simulate_itself_is_not_exact() {
+    let mut shared = kernel(7, "a", Some(3960));
+    let origin = StatValue::Text("dedup:3".to_owned());
+    shared.stats.insert(PROVENANCE_KEY.to_owned(), origin);
+    let times = import(MAPPING, &[kernel(8, "b", Some(990)), shared]).unwrap();
+    let labels: Vec<String> = times.durations.iter().map(|d| d.provenance.to_string()).collect();
+    assert_eq!(labels, ["dedup:3", "dedup:7", "dedup:6579"]);
+}
 
 #[test]
 fn cycles_become_time_and_launches_that_share_a_kernel_say_so() {

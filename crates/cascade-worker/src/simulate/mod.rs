@@ -178,14 +178,14 @@ impl Launch<'_> {
                 return shared(group);
             }
             let mut kernel = Kernel::open(kernels, index, self.reuse.cache, self.stop)?;
-            let own = Some(self.own(&mut kernel)?);
+            let own = Some(self.own(&mut kernel, place.rank() > 0)?);
             return Ok(Found { group, own });
         }
         let mut kernel = Kernel::open(kernels, index, self.reuse.cache, self.stop)?;
         on_header(kernel.header()?);
         if self.reuse.dedup == Dedup::Off {
             place.post(None);
-            let own = Some(self.own(&mut kernel)?);
+            let own = Some(self.own(&mut kernel, false)?);
             return Ok(Found { group: None, own });
         }
         if kernel.known().is_none() && simulates_while_reading(self.options.level) {
@@ -200,13 +200,14 @@ impl Launch<'_> {
         if place.rank() > self.reuse.verify {
             return shared(group);
         }
-        let own = Some(self.own(&mut kernel)?);
+        let own = Some(self.own(&mut kernel, place.rank() > 0)?);
         Ok(Found { group, own })
     }
 
-    /// The kernel's own result, and whether it was kept from an earlier run.
-    fn own(&self, kernel: &mut Kernel<'_>) -> Result<(KernelEstimate, bool), SimulateError> {
-        if let Some(kept) = self.kept
+    /// The kernel's own result, and whether it was kept from an earlier run. One that is to check another is
+    /// simulated in any case: a kept result would be compared with itself.
+    fn own(&self, kernel: &mut Kernel<'_>, check: bool) -> Result<(KernelEstimate, bool), SimulateError> {
+        if let Some(kept) = self.kept.filter(|_| !check)
             && let Some(estimate) = kernel.kept(kept)?
         {
             return Ok((estimate, true));

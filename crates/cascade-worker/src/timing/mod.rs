@@ -99,13 +99,14 @@ fn build(job: &Job, files: &Files, seen: &Seen) -> Result<(Bytes, String), Strin
     let real = real.map_err(|error| error.to_string())?;
     let mapping =
         parse_mapping(&read(&files.mapping, MAX_MAPPING_BYTES)?).map_err(|error| error.to_string())?;
+    let metadata = Metadata::of(job);
     let source = Source {
-        engine: job.engine().to_string(),
-        gpu_config: job.gpu.clone(),
+        engine: Some(job.engine().to_string()),
+        gpu_config: Some(job.gpu.clone()),
         core_clock_mhz: clock,
     };
     let traced = from_kernels(&mapping, seen.kernels(), source).map_err(|error| error.to_string())?;
-    let durations = propagate(&real, &traced, wanted(job)?);
+    let durations = propagate(&real, &traced, wanted(job, &metadata)?);
     let mut simulated = simulate(&real, &durations).map_err(|error| error.to_string())?;
     if let (Some(Value::Object(simulation)), Some(cycles)) = (
         simulated.summary.get_mut("simulation"),
@@ -113,39 +114,46 @@ fn build(job: &Job, files: &Files, seen: &Seen) -> Result<(Bytes, String), Strin
     ) {
         simulation.insert(LAUNCH_LATENCY.to_owned(), cycles.into());
     }
-    let compare = compare_steps(&real, &simulated).map_err(|error| error.to_string())?;
+    let compare = match &metadata.real_gpu_config {
+        // Another GPU was measured: the differences would read as errors of this one.
+        Some(real_gpu) if *real_gpu != job.gpu => None,
+        _ => Some(compare_steps(&real, &simulated).map_err(|error| error.to_string())?),
+    };
     let said = format!(
         "step timing: {} of {} kernels of the timeline have simulated times",
         durations.durations.len(),
         simulated.steady().map(|step| step.kernels.len()).sum::<usize>()
     );
-    let upload = Upload {
-        simulated,
-        compare: Some(compare),
-    };
+    let upload = Upload { simulated, compare };
     let json = serde_json::to_vec(&upload).map_err(|error| error.to_string())?;
     Ok((json.into(), said))
 }
 
+/// What step timing reads of the trace's `metadata.json`.
+#[derive(Default, Deserialize)]
+struct Metadata {
+    propagate: Option<String>,
+    real_gpu_config: Option<String>,
+}
+
+impl Metadata {
+    /// Ingest has read the file before; what it cannot say, it does not say.
+    fn of(job: &Job) -> Self {
+        let json = std::fs::read(job.trace_dir.join("metadata.json"));
+        json.ok()
+            .and_then(|json| serde_json::from_slice(&json).ok())
+            .unwrap_or_default()
+    }
+}
+
 /// What the job asks for, else the trace's metadata, else nothing: only launches that the mapping names.
-fn wanted(job: &Job) -> Result<Propagate, String> {
-    #[derive(Default, Deserialize)]
-    struct Metadata {
-        propagate: Option<String>,
-    }
-    if let Some(propagate) = job.propagate {
-        return Ok(propagate);
-    }
-    let path = job.trace_dir.join("metadata.json");
-    // Ingest has read the file before; what it cannot say, it does not say.
-    let metadata = std::fs::read(path)
-        .ok()
-        .and_then(|json| serde_json::from_slice(&json).ok());
-    match metadata.and_then(|metadata: Metadata| metadata.propagate) {
-        Some(text) => text
+fn wanted(job: &Job, metadata: &Metadata) -> Result<Propagate, String> {
+    match (job.propagate, &metadata.propagate) {
+        (Some(propagate), _) => Ok(propagate),
+        (None, Some(text)) => text
             .parse()
             .map_err(|error| format!("metadata.json: propagate: {error}")),
-        None => Ok(Propagate::Off),
+        (None, None) => Ok(Propagate::Off),
     }
 }
 

@@ -2,6 +2,8 @@
 
 use cascade_accelsim::log::LogEvent;
 use cascade_api::{Engine, KernelStat};
+use cascade_engine::report::SIMULATOR;
+use cascade_steps::PROVENANCE_KEY;
 use indexmap::IndexMap;
 
 /// Kernels as they finished, and options as they were in force.
@@ -24,13 +26,18 @@ impl Seen {
                 self.clock_domains = options.swap_remove("-gpgpu_clock_domains");
                 self.launch_latency = options.swap_remove("-gpgpu_kernel_launch_latency");
             }
-            LogEvent::Kernel(block) => {
+            LogEvent::Kernel(mut block) => {
                 // Where kernels overlap, a block's cycles are those of several.
                 let cycles = block
                     .gpu_sim_cycle
                     .filter(|_| !block.overlaps() && block.complete);
+                let origin = block.stats.swap_remove(PROVENANCE_KEY);
                 for (uid, name) in block.uids.iter().zip(&block.names) {
-                    self.kernels.push(kernel(*uid, name, cycles));
+                    let mut kernel = kernel(*uid, name, cycles);
+                    kernel
+                        .stats
+                        .extend(origin.clone().map(|origin| (PROVENANCE_KEY.to_owned(), origin)));
+                    self.kernels.push(kernel);
                 }
             }
             _ => {}
@@ -85,16 +92,19 @@ fn kernel(uid: u64, name: &str, cycles: Option<u64>) -> KernelStat {
 #[cfg(test)]
 mod tests {
     use cascade_accelsim::log::Parser;
+    use cascade_api::Engine;
+    use cascade_steps::PROVENANCE_KEY;
 
     use super::Seen;
 
     #[test]
     fn kernels_and_options_are_kept_and_overlapping_kernels_have_no_cycles_of_their_own() {
-        let text = "GPGPU-Sim: Configuration options:\n\n\
+        let text = "        *** cascade-engine Simulator Version 0.1.0  [build cascade-engine-0.1.0_level-L0] ***\n\
+                    GPGPU-Sim: Configuration options:\n\n\
                     -gpgpu_clock_domains 1980:1980:1980:3106 # clocks\n\
                     -gpgpu_kernel_launch_latency                 3000 # cycles\n\
                     launching kernel name: a uid: 1\n\
-                    kernel_name = a \nkernel_launch_uid = 1 \ngpu_sim_cycle = 6174\n\
+                    kernel_name = a \nkernel_launch_uid = 1 \ngpu_sim_cycle = 6174\ncascade_provenance = dedup:1\n\
                     gpgpu_simulation_time = 0 days\n\
                     kernel_name = a b \nkernel_launch_uid = 2 3 \ngpu_sim_cycle = 10\n\
                     gpgpu_simulation_time = 0 days\n";
@@ -115,6 +125,8 @@ mod tests {
                 (Some(3), "b", None)
             ]
         );
+        assert!(seen.kernels[0].stats.contains_key(PROVENANCE_KEY));
+        assert_eq!(seen.engine(), Some(Engine::Cascade));
         assert_eq!(seen.core_clock_mhz(), Some(1980.0));
         assert_eq!(seen.launch_latency_cycles(), Some(3000));
     }

@@ -109,6 +109,13 @@ async fn simulated_times_take_the_place_of_measured_ones() {
         steps[0]["simulated"]["steps"][2]["kernels"][0]["provenance"], "identical",
         "the trace's metadata may ask for it"
     );
+
+    bench.write("trace/metadata.json", r#"{"real_gpu_config": "SM90_H100"}"#);
+    let (steps, _) = self::sent(&bench, self::job(&bench)).await;
+    assert!(
+        steps[0]["compare"].is_null(),
+        "another GPU was measured: there is no error to state"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

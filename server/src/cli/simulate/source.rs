@@ -33,8 +33,25 @@ impl Drop for Scratch {
     }
 }
 
+/// Says so when the trace at `path`, a folder or a file in it, was written by Cascade and not recorded.
+pub(crate) fn note_synthetic(path: &Path) {
+    #[derive(serde::Deserialize)]
+    struct Metadata {
+        #[serde(default)]
+        synthetic: bool,
+    }
+    let folders = path.ancestors().take(3);
+    let read = |folder: &Path| std::fs::read(folder.join("metadata.json")).ok();
+    let metadata = folders.filter_map(read).next();
+    let metadata = metadata.and_then(|json| serde_json::from_slice::<Metadata>(&json).ok());
+    if metadata.is_some_and(|metadata| metadata.synthetic) {
+        note("NOTE: the trace is synthetic: its kernels were written by Cascade, not recorded on a GPU");
+    }
+}
+
 /// The kernels at `path`: a list, one kernel, or a folder with either, perhaps under `traces`.
 pub(crate) fn find(path: &Path, scratch: Option<&Path>, threads: usize) -> Result<Found> {
+    note_synthetic(path);
     let ready = |kernels| Found {
         kernels,
         _scratch: None,

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use cascade_steps::{StepComparison, compare_steps};
+use cascade_steps::digest::NOTE_FIELDS;
+use cascade_steps::{StepComparison, compare_steps, same_gpu};
 
 use super::show::{error, ms};
 use crate::cli::Result;
@@ -35,6 +36,21 @@ pub(crate) fn run(args: Args, out: &mut Out) -> Result {
     if out.is_json() {
         return out.json(&compared);
     }
+    let text = |field| real.meta_text(field);
+    if let Some(note) = NOTE_FIELDS.iter().find_map(|field| text(field)) {
+        out.line(format_args!("NOTE: {note}"))?;
+    }
+    let simulation = simulated.summary.get("simulation");
+    let config = simulation
+        .and_then(|s| s.get("gpu_config"))
+        .and_then(|v| v.as_str());
+    let gpu = text("gpu_name").unwrap_or("an unknown GPU");
+    if !config.is_some_and(|config| same_gpu(config, gpu)) {
+        let config = config.unwrap_or("a GPU that the file does not name");
+        out.line(format_args!(
+            "Measured on {gpu}, simulated on {config}: read what follows as differences, not as errors of the simulation."
+        ))?;
+    }
     requests(&compared, out)?;
     steps(&compared, out)
 }
@@ -45,7 +61,7 @@ fn requests(compared: &StepComparison, out: &mut Out) -> Result {
         .text("request")
         .number("real")
         .number("simulated")
-        .number("error");
+        .number("difference");
     for request in &compared.requests {
         for (name, pair) in [
             ("TTFT", &request.ttft_ms),
@@ -69,7 +85,7 @@ fn requests(compared: &StepComparison, out: &mut Out) -> Result {
 
 fn steps(compared: &StepComparison, out: &mut Out) -> Result {
     out.line(format_args!(
-        "\n{}, absolute errors:",
+        "\n{}, absolute differences:",
         counted(compared.steps.len() as u64, "step")
     ))?;
     let mut table = Table::default()

@@ -16,7 +16,7 @@ use super::show;
 use crate::cli::Result;
 use crate::cli::fail::Fail;
 use crate::cli::log::open;
-use crate::cli::out::Out;
+use crate::cli::out::{Out, note};
 
 /// A measured timeline, and where the simulated times come from.
 #[derive(Debug, clap::Args)]
@@ -46,7 +46,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "CYCLES")]
     launch_constant: Option<u64>,
     /// ... and with this measured time of an empty kernel in its place
-    #[arg(long, value_name = "NS")]
+    #[arg(long, value_name = "NS", value_parser = t0)]
     t0_ns: Option<f64>,
     /// Write simulated_timeline.json here as well; - is standard output
     #[arg(long, short, value_name = "FILE")]
@@ -56,9 +56,25 @@ pub(crate) struct Args {
     durations_output: Option<PathBuf>,
 }
 
+/// An empty kernel's time, as `CASCADE_T0_NS` takes it.
+fn t0(text: &str) -> Result<f64, String> {
+    let ns: f64 = text.parse().map_err(|error| format!("{error}"))?;
+    match (0.0..=1e6).contains(&ns) {
+        true => Ok(ns),
+        false => Err("must be 0 to 1e6 ns".to_owned()),
+    }
+}
+
 pub(crate) fn run(args: Args, out: &mut Out) -> Result {
     let real = super::timeline(&args.timeline)?;
     let times = Times::read(&args)?;
+    if let (Some(given), Some(known)) = (&args.gpu, &times.durations.gpu_config)
+        && given != known
+    {
+        return Err(Fail::usage(format_args!(
+            "the times are of {known}, not of {given}: leave --gpu out"
+        )));
+    }
     let durations = propagate(&real, &times.durations, args.propagate);
     let simulated = simulate(&real, &durations).map_err(Fail::usage)?;
     if let Some(path) = &args.durations_output {
@@ -123,10 +139,8 @@ impl Times {
             ))
         })?;
         let source = Source {
-            engine: seen
-                .engine()
-                .map_or_else(String::new, |engine| engine.to_string()),
-            gpu_config: args.gpu.clone().unwrap_or_default(),
+            engine: seen.engine().map(|engine| engine.to_string()),
+            gpu_config: args.gpu.clone(),
             core_clock_mhz: clock,
         };
         let kernels: &[KernelStat] = seen.kernels();
@@ -144,6 +158,12 @@ fn corrections(args: &Args, times: &Times) -> Vec<Correction> {
         .filter(|cycles| *cycles > 0);
     let clock = args.core_clock_mhz.or(times.durations.core_clock_mhz);
     let (Some(cycles), Some(clock)) = (cycles, clock.filter(|mhz| *mhz > 0.0)) else {
+        if args.t0_ns.is_some() || args.launch_constant.is_some() {
+            note(
+                "no correction is shown: the times say no launch constant or no clock; give --launch-constant, and \
+                 --core-clock-mhz with --log",
+            );
+        }
         return Vec::new();
     };
     let mut corrections = vec![Correction::launch_constant(cycles, clock)];

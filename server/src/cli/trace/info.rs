@@ -58,6 +58,7 @@ pub(crate) fn list(args: &ListArgs, out: &mut Out) -> Result {
 
 pub(crate) fn run(args: &Args, out: &mut Out) -> Result {
     let path = Path::new(&args.trace);
+    crate::cli::simulate::source::note_synthetic(path);
     if path.exists() {
         return local(path, out);
     }
