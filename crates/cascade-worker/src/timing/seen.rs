@@ -1,7 +1,7 @@
 //! What step timing needs of a log: each kernel's cycles, and two of the simulator's options.
 
-use cascade_accelsim::log::LogEvent;
-use cascade_api::{Engine, KernelStat};
+use cascade_accelsim::log::{self, LogEvent};
+use cascade_api::{Engine, KernelStat, StatValue};
 use cascade_engine::report::SIMULATOR;
 use cascade_steps::PROVENANCE_KEY;
 use indexmap::IndexMap;
@@ -31,7 +31,10 @@ impl Seen {
                 let cycles = block
                     .gpu_sim_cycle
                     .filter(|_| !block.overlaps() && block.complete);
-                let origin = block.stats.swap_remove(PROVENANCE_KEY);
+                let origin = match block.stats.swap_remove(PROVENANCE_KEY) {
+                    Some(log::StatValue::Text(origin)) => Some(StatValue::Text(origin)),
+                    _ => None,
+                };
                 for (uid, name) in block.uids.iter().zip(&block.names) {
                     let mut kernel = kernel(*uid, name, cycles);
                     kernel
@@ -51,11 +54,9 @@ impl Seen {
 
     /// The engine that wrote the log, by the name it gives itself; none where it gives none.
     pub fn engine(&self) -> Option<Engine> {
-        let cascade = self.simulator.as_deref()?.contains("Cascade");
-        Some(if cascade {
-            Engine::Cascade
-        } else {
-            Engine::AccelSim
+        Some(match self.simulator.as_deref()? {
+            SIMULATOR => Engine::Cascade,
+            _ => Engine::AccelSim,
         })
     }
 
@@ -111,7 +112,7 @@ mod tests {
         let mut seen = Seen::default();
         let mut parser = Parser::new();
         parser.push(text.as_bytes(), &mut |event| seen.take(event));
-        parser.finish(&mut |event| seen.take(event));
+        drop(parser.finish(&mut |event| seen.take(event)));
         let kernels: Vec<_> = seen
             .kernels
             .iter()
