@@ -52,7 +52,6 @@ pub struct Cache {
     /// Kinds of trouble that were told once.
     told: Mutex<BTreeSet<io::ErrorKind>>,
     wrote: AtomicBool,
-    temporary: AtomicU64,
 }
 
 /// What a trace file holds.
@@ -72,6 +71,9 @@ impl Setup {
     }
 }
 
+/// Numbers temporary files: one count for the process, whose id is in their names too.
+static TEMPORARY: AtomicU64 = AtomicU64::new(0);
+
 impl Cache {
     /// The cache in `dir`, which is made when the first entry is written.
     pub fn new(dir: &Path) -> Self {
@@ -86,7 +88,6 @@ impl Cache {
             notes: Mutex::default(),
             told: Mutex::default(),
             wrote: AtomicBool::new(false),
-            temporary: AtomicU64::new(0),
         }
     }
 
@@ -203,7 +204,7 @@ impl Cache {
         if body.len() as u64 > MAX_ENTRY_BYTES / 2 {
             return Ok(());
         }
-        let number = self.temporary.fetch_add(1, Ordering::Relaxed);
+        let number = TEMPORARY.fetch_add(1, Ordering::Relaxed);
         let temporary = path.with_extension(format!("{}-{number}.tmp", std::process::id()));
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;
