@@ -15,6 +15,8 @@ mod results;
 mod run;
 mod scenario;
 mod scenario_answer;
+#[cfg(feature = "openapi")]
+mod scenario_workload;
 mod state;
 mod time;
 mod trace;

@@ -59,9 +59,9 @@ pub struct ScenarioCreate {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(min_items = 1, max_items = 4096))]
     pub requests: Option<Vec<ScenarioRequest>>,
-    /// A generated load: `{"seed": 0, "load": {"kind": "open" | "closed_loop" | "sessions", …}}`.
+    /// A generated load.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<crate::scenario_workload::ScenarioWorkload>))]
     pub workload: Option<serde_json::Map<String, serde_json::Value>>,
     /// A recorded load.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -189,3 +189,75 @@ async fn a_prompt_over_the_budget_needs_chunks() {
         "two chunks, the second of which samples, and seven decodes"
     );
 }
+
+/// Values that a schema describes: one for each alternative, with all properties and with those required.
+fn examples(schema: &Value, defs: &Value) -> Vec<Value> {
+    if let Some(name) = schema["$ref"].as_str() {
+        return examples(&defs[name.trim_start_matches("#/$defs/")], defs);
+    }
+    if let Some([only]) = schema["allOf"].as_array().map(Vec::as_slice) {
+        return examples(only, defs);
+    }
+    if let Some(choices) = schema["oneOf"].as_array() {
+        let choices = choices.iter().filter(|choice| choice["type"] != "null");
+        return choices.flat_map(|choice| examples(choice, defs)).collect();
+    }
+    if let Some(words) = schema["enum"].as_array() {
+        return words.clone();
+    }
+    match schema["type"].as_str().unwrap_or_else(|| panic!("{schema}")) {
+        "boolean" => vec![json!(true)],
+        "number" => vec![json!(1.5)],
+        "integer" => vec![json!(7)],
+        "object" => {
+            let required = schema["required"].as_array().cloned().unwrap_or_default();
+            let (mut whole, mut least) = (vec![json!({})], json!({}));
+            for (name, property) in schema["properties"].as_object().unwrap() {
+                let values = examples(property, defs);
+                if required.contains(&json!(name)) {
+                    least[name] = values[0].clone();
+                }
+                let with = |object: &Value, value: &Value| {
+                    let mut object = object.clone();
+                    object[name] = value.clone();
+                    object
+                };
+                // Every value of this property, beside the first of the others.
+                let first = whole[0].clone();
+                whole = whole.iter().map(|object| with(object, &values[0])).collect();
+                whole.extend(values.iter().skip(1).map(|value| with(&first, value)));
+            }
+            whole.push(least);
+            whole
+        }
+        other => panic!("{other} is no type of a workload"),
+    }
+}
+
+#[tokio::test]
+async fn workloads_are_what_their_schema_says() {
+    let app = TestApp::with(&FLAGS).await;
+    let schema = app.get("/api/scenarios/schema").await;
+    let workload = &schema["$defs"]["ScenarioWorkload"];
+    let all = examples(workload, &schema["$defs"]);
+    let kinds = [
+        "open",
+        "closed_loop",
+        "sessions",
+        "at_once",
+        "gamma",
+        "burst",
+        "exponential",
+        "lognormal",
+    ];
+    let text = json!(all).to_string();
+    assert!(
+        all.len() > 30 && kinds.iter().all(|kind| text.contains(&format!("\"{kind}\""))),
+        "{text}"
+    );
+    // Which turns are too many is no matter of their schema.
+    let endless = |turns: &Value| turns["dist"] == "lognormal" && turns["max"].is_null();
+    for workload in all.into_iter().filter(|w| !endless(&w["load"]["turns"])) {
+        super::run(&app, json!({"trace_id": H100, "workload": workload})).await;
+    }
+}
