@@ -50,7 +50,7 @@ pub(crate) async fn run(
     (status = 401, response = Unauthorized)))]
 pub(crate) async fn schema(_: Owner) -> impl IntoResponse {
     (
-        [(CONTENT_TYPE, "application/schema+json")],
+        [(CONTENT_TYPE, "application/json")],
         crate::openapi::json_schema("ScenarioCreate"),
     )
 }
