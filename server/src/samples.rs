@@ -75,17 +75,17 @@ async fn prepare(service: &Service, bundle: &'static Bundle) -> Result<Option<Fi
     unpacked.await?.map_err(Error::io("cannot unpack a sample"))
 }
 
-/// Gives the trace its files, as far as they are missing.
+/// Gives the trace its files; one that is not as bundled, since somebody uploaded over it, is written again.
 fn unpack(bundle: &Bundle, folder: &Path) -> io::Result<()> {
     std::fs::create_dir_all(folder)?;
     let put = |name: &str, bytes: &dyn Fn() -> io::Result<Vec<u8>>| {
-        let path = folder.join(name);
-        if path.is_file() {
+        let (path, bytes) = (folder.join(name), bytes()?);
+        if std::fs::read(&path).is_ok_and(|there| there == bytes) {
             return Ok(());
         }
         // Dotfiles do not count as files of a trace.
         let temporary = folder.join(format!(".{name}"));
-        std::fs::write(&temporary, bytes()?)?;
+        std::fs::write(&temporary, bytes)?;
         std::fs::rename(temporary, path)
     };
     put("metadata.json", &|| Ok(bundle.metadata.to_vec()))?;

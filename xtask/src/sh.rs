@@ -9,9 +9,10 @@ use anyhow::{Context, Result, bail};
 
 /// The repository's root.
 pub(crate) fn root() -> PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.parent()
-        .map_or_else(|| here.to_path_buf(), Path::to_path_buf)
+    // As cargo says it now: a target folder that several clones share may hold a binary built in another.
+    let here = std::env::var_os("CARGO_MANIFEST_DIR");
+    let here = here.map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
+    here.parent().map(Path::to_path_buf).unwrap_or(here)
 }
 
 /// Cargo's output folder: `CARGO_TARGET_DIR` or `target`.

@@ -208,11 +208,18 @@ async fn samples_are_stored_once_and_only_when_wanted() {
     let first = (app.get("/api/traces").await, app.get("/api/runs").await);
     let folder = app.running.service.settings.traces_dir().join(H100);
     std::fs::remove_file(folder.join("kernel_mapping.json")).unwrap();
+    let timeline = folder.join("corrected_timeline.json");
+    let bundled = std::fs::read(&timeline).unwrap();
+    std::fs::write(&timeline, "{}").unwrap();
     let app = app.restart_with(&FLAGS).await;
     assert_eq!((app.get("/api/traces").await, app.get("/api/runs").await), first);
     assert!(
         folder.join("kernel_mapping.json").is_file(),
         "a lost file is unpacked again"
+    );
+    assert!(
+        std::fs::read(&timeline).unwrap() == bundled,
+        "one that was written over is put back"
     );
     let app = app.restart_with(&["--token", TOKEN, "--samples", "false"]).await;
     assert_eq!(app.get("/api/runs").await, first.1, "what was stored stays");
