@@ -4,7 +4,7 @@ use cascade_api::limits::{FILE_NAME_PATTERN, MAX_FILE_BYTES, MAX_SIM_FILE_BYTES}
 use cascade_api::{Detail, ErrorBody, FieldError, GpuName, RunId, SimId, SimState, TraceId, TraceState};
 
 use crate::db::DbError;
-use crate::scenarios::Refused;
+use cascade_scenario::Refused;
 
 /// A failed request.
 ///

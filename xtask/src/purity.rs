@@ -13,6 +13,7 @@ const PURE: &[&str] = &[
     "cascade-scene",
     "cascade-samples",
     "cascade-serving",
+    "cascade-scenario",
 ];
 
 /// Crates that must not appear under a pure one.

@@ -11,9 +11,9 @@ use cascade_serving::facts::ModelFacts;
 use cascade_serving::profile::PerfProfile;
 use tokio::time::Instant;
 
-use super::facts;
 use crate::error::Error;
 use crate::runs::Service;
+use cascade_scenario::facts;
 
 /// GPUs whose requests are estimated: those whose datasheet the roofline was checked with.
 const TARGETS: [&str; 3] = ["SM90_H100", "SM90_H200", "SM80_A100"];

@@ -1,19 +1,13 @@
 //! Scenarios: request mixes run through a scheduler, with step times from a finished sim.
 //!
-//! [`base`] finds or makes the sim, `profile` turns its timeline into step times, [`evaluate`] runs the mix. The
-//! command line uses the last alone, with a profile of its own.
+//! [`base`] finds or makes the sim, `profile` turns its timeline into step times, `cascade_scenario` runs the mix.
 
 pub(crate) mod base;
-mod engine;
-mod evaluate;
-mod load;
 mod profile;
 mod saved;
 
-pub use evaluate::{Refused, evaluate};
-pub use profile::{facts, profile, with_efficiency};
-
 use cascade_api::{ScenarioCreate, ScenarioResult};
+use cascade_scenario::{evaluate, with_efficiency};
 
 use crate::error::Error;
 use crate::runs::Service;

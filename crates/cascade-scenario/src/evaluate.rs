@@ -1,4 +1,4 @@
-//! A scenario run on a profile: pure, so that the command line can do it without a server.
+//! A scenario run on a profile.
 
 use cascade_api::{
     FieldError, Loc, MAX_SCENARIO_STEPS, MAX_STEP_RECORDS, RequestMetrics, ScenarioAggregate, ScenarioBand,

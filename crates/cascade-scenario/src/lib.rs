@@ -1,0 +1,10 @@
+//! A scenario evaluated on a profile: no server, no files, no clock. The server, the command line and the browser
+//! all answer with this.
+
+mod engine;
+mod evaluate;
+mod load;
+mod profile;
+
+pub use evaluate::{Refused, evaluate};
+pub use profile::{facts, profile, with_efficiency};
