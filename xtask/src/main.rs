@@ -5,6 +5,7 @@ mod ci;
 mod demo;
 mod purity;
 mod samples;
+mod serving_wasm;
 mod sh;
 mod site;
 mod test;

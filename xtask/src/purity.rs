@@ -14,6 +14,7 @@ const PURE: &[&str] = &[
     "cascade-samples",
     "cascade-serving",
     "cascade-scenario",
+    "cascade-serving-checks",
 ];
 
 /// Crates that must not appear under a pure one.

@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 
 use crate::sh::{cargo, cmd, print_line, root, run, say, target_dir, tee};
-use crate::{site, tools};
+use crate::{serving_wasm, site, tools};
 
 /// Options of `cargo xtask test`.
 #[derive(Debug, Args, Default)]
@@ -81,6 +81,8 @@ pub(crate) fn test(args: &TestArgs) -> Result<()> {
             .env("CASCADE_SITE_DIR", &site)
             .env("CASCADE_S3_SERVE", s3);
         suite("clients", &mut clients)?;
+        let native = debug.join("examples/serving_digest");
+        suite("WASM", &mut serving_wasm::digest(native)?)?;
         tools::chromium()?;
         tools::npm("end2end")?;
         let mut browser = cmd("npx", &["playwright", "test"]);

@@ -1,5 +1,6 @@
-//! How fast the request layer simulates, whole process, and how fast `inference-lab` does.
+//! How fast the request layer simulates, whole process and in a browser, and how fast `inference-lab` does.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -7,7 +8,8 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 
-use crate::sh::{cargo, print_line, run, target_dir};
+use crate::serving_wasm;
+use crate::sh::{cargo, output, print_line, run, target_dir};
 
 /// The version of `inference-lab` to compare with.
 const PEER: &str = "1.0.0";
@@ -41,7 +43,7 @@ pub(crate) fn bench(args: &ServingArgs) -> Result<()> {
         "--release",
         "--quiet",
         "-p",
-        "cascade-serving",
+        "cascade-serving-checks",
         "--example",
         "serving_speed",
     ]))?;
@@ -53,17 +55,35 @@ pub(crate) fn bench(args: &ServingArgs) -> Result<()> {
             continue;
         }
         let folder = args.workloads.as_deref().unwrap_or(Path::new("."));
-        let seconds = median(Command::new(&ours).arg(folder).arg(name))?;
+        let mut own = Command::new(&ours);
+        own.arg(folder).arg(name);
+        let mut commands = vec![own];
+        commands.extend(peer.as_ref().map(|peer| peer.command(file)));
+        let seconds = medians(&mut commands)?;
+        let ours = seconds.first().copied().unwrap_or(f64::NAN);
         let mut line = format!(
             "{name:<8} {requests:>8} {:>13.2} {:>13.0}",
-            seconds * 1e3,
-            f64::from(requests) / seconds
+            ours * 1e3,
+            f64::from(requests) / ours
         );
-        if let Some(peer) = &peer {
-            let theirs = median(&mut peer.command(file))?;
-            line += &format!(" {:>19.2} {:>8.1}", theirs * 1e3, theirs / seconds);
+        if let Some(theirs) = seconds.get(1) {
+            line += &format!(" {:>19.2} {:>8.1}", theirs * 1e3, theirs / ours);
         }
         print_line(&line);
+    }
+    in_javascript()
+}
+
+/// Times W1 and W2 of the WASM module in Node and in Chromium.
+fn in_javascript() -> Result<()> {
+    let printed = output(&mut serving_wasm::command("speed")?)?;
+    let places: BTreeMap<String, BTreeMap<String, f64>> =
+        serde_json::from_str(printed.trim()).context("the timings of the WASM module")?;
+    print_line("WASM             load    Cascade ms    requests/s");
+    for (place, loads) in places {
+        for (load, ms) in loads {
+            print_line(&format!("{place:<16} {load:<4} {ms:>13.2} {:>13.0}", 1e6 / ms));
+        }
     }
     Ok(())
 }
@@ -95,16 +115,23 @@ impl<'a> Peer<'a> {
     }
 }
 
-/// Median time of the whole process, in seconds.
-fn median(command: &mut Command) -> Result<f64> {
-    command.stdout(Stdio::null());
-    let mut seconds = Vec::new();
+/// Median time of each whole process, in seconds. They take turns, so that a busy machine is busy for all.
+fn medians(commands: &mut [Command]) -> Result<Vec<f64>> {
+    let mut seconds = vec![Vec::new(); commands.len()];
     for _ in 0..RUNS {
-        let started = Instant::now();
-        let status = command.status().context("could not start a program to time")?;
-        seconds.push(started.elapsed().as_secs_f64());
-        ensure!(status.success(), "{:?} failed: {status}", command.get_program());
+        for (command, seconds) in commands.iter_mut().zip(&mut seconds) {
+            command.stdout(Stdio::null());
+            let started = Instant::now();
+            let status = command.status().context("could not start a program to time")?;
+            seconds.push(started.elapsed().as_secs_f64());
+            ensure!(status.success(), "{:?} failed: {status}", command.get_program());
+        }
     }
-    seconds.sort_by(f64::total_cmp);
-    seconds.get(RUNS / 2).copied().context("no run")
+    for seconds in &mut seconds {
+        seconds.sort_by(f64::total_cmp);
+    }
+    seconds
+        .iter()
+        .map(|seconds| seconds.get(RUNS / 2).copied().context("no run"))
+        .collect()
 }

@@ -1,6 +1,6 @@
 //! How fast the request layer simulates: loads of the public comparison, Llama-3.1-8B-like on an H100.
 //!
-//! `cargo run --release -p cascade-serving --example serving_speed [FOLDER OF WORKLOADS [LOAD]]`
+//! `cargo run --release -p cascade-serving-checks --example serving_speed [FOLDER OF WORKLOADS [LOAD]]`
 //!
 //! With the name of a load it is simulated once, for whoever times the process (`cargo xtask bench`).
 //! Step times are the roofline's, from datasheet figures. Times include making or reading the load.
@@ -13,51 +13,10 @@ use std::io::BufReader;
 use std::path::Path;
 use std::time::Instant;
 
-use cascade_serving::datasheet::{Bound, Efficiency, datasheet};
-use cascade_serving::facts::builtin;
 use cascade_serving::metrics::{Collector, MetricsOptions};
-use cascade_serving::profile::{HostTime, PerfProfile};
-use cascade_serving::roofline::Roofline;
-use cascade_serving::scheduler::SchedulerConfig;
 use cascade_serving::sim::{DEFAULT_MAX_STEPS, simulate};
-use cascade_serving::workload::{
-    Arrivals, Length, Lengths, Load, Source, TraceOptions, Workload, read_trace,
-};
-
-/// Llama-3.1-8B in bf16 on an H100, from the datasheet.
-fn roofline() -> Roofline {
-    let model = builtin("meta-llama/Llama-3.1-8B").expect("a built-in model");
-    let gpu = datasheet("SM90_H100").expect("a known GPU");
-    let profile = PerfProfile::from_datasheet(model, gpu, Efficiency::default(), HostTime::default());
-    Roofline::new(&profile.expect("valid figures"), Bound::Assumed)
-}
-
-fn config(caching: bool) -> SchedulerConfig {
-    SchedulerConfig {
-        num_gpu_blocks: 27_000,
-        max_num_seqs: 256,
-        max_num_batched_tokens: 8192,
-        enable_prefix_caching: caching,
-        ..SchedulerConfig::default()
-    }
-}
-
-fn open(requests: u64, arrivals: Arrivals) -> Workload {
-    let fixed = |tokens| Length::Fixed { tokens };
-    let lengths = Lengths {
-        prompt: fixed(512),
-        output: fixed(128),
-    };
-    Workload {
-        seed: 42,
-        load: Load::Open {
-            requests,
-            arrivals,
-            lengths,
-            prefix: None,
-        },
-    }
-}
+use cascade_serving::workload::{Arrivals, Source, TraceOptions, read_trace};
+use cascade_serving_checks::loads::{W1_ARRIVALS, config, open, roofline};
 
 /// Simulates five times (once if it takes over a second, or is the only load asked for) and prints the median.
 fn measure(name: &str, caching: bool, source: impl Fn() -> Box<dyn Source>) {
@@ -97,10 +56,9 @@ fn measure(name: &str, caching: bool, source: impl Fn() -> Box<dyn Source>) {
 fn main() {
     let made =
         |requests, arrivals: Arrivals| move || open(requests, arrivals.clone()).source().expect("valid");
-    let poisson = Arrivals::Poisson { rate: 10.0 };
-    measure("W1", false, made(1000, poisson.clone()));
+    measure("W1", false, made(1000, W1_ARRIVALS));
     measure("W2", false, made(1000, Arrivals::AtOnce));
-    measure("W1x100", false, made(100_000, poisson));
+    measure("W1x100", false, made(100_000, W1_ARRIVALS));
     measure("W2x20", false, made(20_000, Arrivals::AtOnce));
     let Some(folder) = std::env::args().nth(1) else {
         return;
