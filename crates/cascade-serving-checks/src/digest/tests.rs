@@ -1,3 +1,5 @@
+//! The digest misses nothing that a simulation tells.
+
 use cascade_serving::sim::Sink;
 use serde_json::Value;
 

@@ -1,3 +1,5 @@
+//! The scenarios are as varied as they claim.
+
 use std::collections::BTreeMap;
 
 use super::*;
