@@ -3,6 +3,7 @@
 //! One step is [`Scheduler::schedule`], then the caller lets time pass, then [`Scheduler::complete`]. With
 //! asynchronous scheduling the caller schedules step k+1 before it completes step k. No time enters a decision.
 
+mod abort;
 mod blocks;
 mod complete;
 mod config;
@@ -166,6 +167,8 @@ impl Scheduler {
     pub fn refuse_head(&mut self) -> Option<(Slot, Refusal)> {
         let slot = self.waiting.pop()?;
         self.vacant.push(slot);
+        // The next request in this slot is another one.
+        self.head_hits = None;
         Some((
             slot,
             Refusal::NeverFits {

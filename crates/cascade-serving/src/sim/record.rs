@@ -141,4 +141,8 @@ pub trait Sink {
     fn step(&mut self, step: &StepRecord);
     /// `count` requests emitted a token `gap_ns` after their previous one.
     fn inter_token(&mut self, gap_ns: u64, count: u32);
+    /// `seq` emitted a token at `at_ns`. Every token is told so only after [`super::Core::tell_tokens`].
+    fn token(&mut self, seq: &Seq, at_ns: u64) {
+        let _ = (seq, at_ns);
+    }
 }

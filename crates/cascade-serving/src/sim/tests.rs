@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::metrics::{Collector, MetricsOptions, Report};
 use crate::request::Request;
-use crate::step_time::{Affine, Provenance, StepCost};
+use crate::step_time::{Affine, Envelope, Provenance, StepCost};
 use crate::workload::{Arrivals, Length, Lengths, List, Load, SharedPrefix, Workload};
 use crate::{batch::Batch, scheduler::Rules};
 

@@ -43,6 +43,20 @@ impl List {
         Self(requests.into())
     }
 
+    /// Adds a request that has become known: behind those that arrive before it or with it.
+    pub fn push(&mut self, request: Request) {
+        let at = self
+            .0
+            .partition_point(|other| other.arrival_ns <= request.arrival_ns);
+        self.0.insert(at, request);
+    }
+
+    /// Takes out a request that has not arrived yet. False if there is none of this name.
+    pub fn remove(&mut self, id: u64) -> bool {
+        let at = self.0.iter().position(|request| request.id == id);
+        at.is_some_and(|at| self.0.remove(at).is_some())
+    }
+
     /// How many are left.
     pub fn len(&self) -> usize {
         self.0.len()

@@ -1,5 +1,6 @@
 //! The rules as sentences, over random loads, and known cases.
 
+mod abort;
 mod known;
 mod rules;
 
