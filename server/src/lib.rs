@@ -5,6 +5,7 @@ pub mod auth;
 pub mod clock;
 pub mod config;
 pub mod db;
+mod docs;
 pub mod error;
 pub mod events;
 pub mod gpus;

@@ -18,6 +18,7 @@ use leptos_axum::{LeptosRoutes, generate_route_list, render_app_async_with_conte
 use tower_http::services::ServeDir;
 
 use crate::app_state::AppState;
+use crate::docs;
 use crate::http::caller::has_session;
 use crate::http::session::token_screen;
 
@@ -37,6 +38,7 @@ pub fn router(state: AppState) -> Router {
     let options = LeptosOptions::builder().output_name("cascade").build();
 
     let dir = state.service.settings.site_dir.clone();
+    let documents = docs::router(&dir).layer(from_fn(cached));
     let unknown = render_app_async_with_context(context.clone(), shell.clone());
     let guarded_unknown = get(unknown)
         .layer(map_response(not_found))
@@ -51,6 +53,7 @@ pub fn router(state: AppState) -> Router {
         .route_layer(from_fn_with_state(state, guard))
         .fallback_service(Router::new().fallback_service(files).layer(from_fn(cached)))
         .with_state(options)
+        .merge(documents)
 }
 
 /// What pages show of this deployment.
@@ -103,7 +106,7 @@ async fn cached(request: Request, next: Next) -> Response {
         .uri()
         .query()
         .is_some_and(|query| query.starts_with("v=") && query.len() > 2);
-    let mut answer = next.run(request).await;
+    let mut answer = docs::text_is_utf8(next.run(request).await);
     if answer.status().is_success() {
         let keep = if hashed { FOREVER } else { ASK_AGAIN };
         answer.headers_mut().entry(CACHE_CONTROL).or_insert(keep);

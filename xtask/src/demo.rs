@@ -41,7 +41,7 @@ pub(crate) struct ServeArgs {
 }
 
 /// The demo's token: the app listens on this machine only.
-const TOKEN: &str = "demo-token";
+pub(crate) const TOKEN: &str = "demo-token";
 /// How long the app may take to start.
 const START_LIMIT: Duration = Duration::from_secs(60);
 /// How long the demo's trace may take from upload to ready.
@@ -57,13 +57,18 @@ pub(crate) fn build(release: bool) -> Result<(PathBuf, PathBuf)> {
         root: root(),
         release,
     })?;
+    Ok((build_server(release)?, site))
+}
+
+/// Builds the `cascade` binary alone.
+pub(crate) fn build_server(release: bool) -> Result<PathBuf> {
     let mut args = vec!["build", "-p", "server"];
     if release {
         args.push("--release");
     }
     run(&mut cargo(&args))?;
     let profile = if release { "release" } else { "debug" };
-    Ok((target_dir().join(profile).join("cascade"), site))
+    Ok(target_dir().join(profile).join("cascade"))
 }
 
 /// Builds and starts the app.
@@ -159,6 +164,18 @@ pub(crate) struct App {
 impl App {
     /// Starts `cascade serve` and waits until it says where it listens.
     pub(crate) fn start(cascade: &Path, site: &Path, data: &Path, port: u16, s3_port: u16) -> Result<Self> {
+        Self::start_with(cascade, site, data, port, s3_port, &[])
+    }
+
+    /// The same with further settings.
+    pub(crate) fn start_with(
+        cascade: &Path,
+        site: &Path,
+        data: &Path,
+        port: u16,
+        s3_port: u16,
+        settings: &[(&str, &str)],
+    ) -> Result<Self> {
         std::fs::create_dir_all(data)?;
         let mut command = Command::new(cascade);
         command
@@ -175,6 +192,7 @@ impl App {
             .env("CASCADE_DATA_DIR", data)
             .env("CASCADE_SITE_DIR", site)
             .env("CASCADE_LOG", "warn")
+            .envs(settings.iter().copied())
             .current_dir(root())
             .stdout(Stdio::piped());
         let mut child = command

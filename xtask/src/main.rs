@@ -3,6 +3,7 @@
 mod bench;
 mod ci;
 mod demo;
+mod docs;
 mod purity;
 mod samples;
 mod serving_wasm;
@@ -36,6 +37,8 @@ enum Command {
     Bench(bench::BenchArgs),
     /// Make the bundled samples again: `samples/`, from published statistics.
     Samples,
+    /// Build the documents alone into the site's folder.
+    Docs(docs::DocsArgs),
     /// Check sizes, module docs and forbidden words, and print the table of file sizes.
     Tidy,
 }
@@ -48,6 +51,7 @@ fn main() -> anyhow::Result<()> {
         Command::Ci => ci::ci(),
         Command::Bench(args) => bench::bench(&args),
         Command::Samples => samples::samples(),
+        Command::Docs(args) => docs::docs(&args),
         Command::Tidy => tidy::tidy(),
     }
 }

@@ -6,6 +6,7 @@
 //! target/site/
 //!   pkg/cascade.js  pkg/cascade.wasm  pkg/cascade.css  pkg/snippets/…   (+ .br and .gz in release)
 //!   pkg/version.txt      a hash of all of them: pages ask for `cascade.js?v=<hash>`
+//!   docs/…               the documents, by `crate::docs`
 //!   favicon.svg …        what lies in public/
 //! ```
 
@@ -16,6 +17,8 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 use wasm_bindgen_cli_support::Bindgen;
+
+use crate::docs;
 
 /// Base name of the built files, as Leptos and the server expect it.
 const NAME: &str = "cascade";
@@ -57,6 +60,7 @@ pub(crate) fn build_site(options: &SiteOptions) -> Result<PathBuf> {
     let css = bundle_css(&options.root.join("style/main.css"), 0)?;
     write(&pkg.join(format!("{NAME}.css")), css.as_bytes())?;
     write(&pkg.join(VERSION_FILE), version(&pkg)?.as_bytes())?;
+    docs::build(&options.root, &site)?;
     if options.release {
         compress_folder(&site)?;
     }
@@ -143,7 +147,7 @@ fn optimise(root: &Path, wasm: &Path) -> Result<()> {
 }
 
 /// A style sheet with its `@import "…";` lines replaced by the files they name.
-fn bundle_css(file: &Path, depth: usize) -> Result<String> {
+pub(crate) fn bundle_css(file: &Path, depth: usize) -> Result<String> {
     ensure!(
         depth < MAX_IMPORT_DEPTH,
         "{}: style sheets import each other in a circle",
@@ -166,7 +170,7 @@ fn bundle_css(file: &Path, depth: usize) -> Result<String> {
 }
 
 /// A hash of every built file, by name: changes whenever any of them does (FNV-1a, 64 bits: no secrecy needed).
-fn version(pkg: &Path) -> Result<String> {
+pub(crate) fn version(pkg: &Path) -> Result<String> {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for file in files_below(pkg)? {
         let bytes = fs::read(&file).with_context(|| format!("cannot read {}", file.display()))?;
@@ -225,7 +229,7 @@ fn copy_folder(from: &Path, to: &Path) -> Result<()> {
 }
 
 /// Writes a file and names it when that fails.
-fn write(file: &Path, bytes: &[u8]) -> Result<()> {
+pub(crate) fn write(file: &Path, bytes: &[u8]) -> Result<()> {
     fs::write(file, bytes).with_context(|| format!("cannot write {}", file.display()))
 }
 

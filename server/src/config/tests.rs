@@ -125,3 +125,31 @@ fn the_token_is_never_shown() {
     assert!(!shown.contains("s3cret"));
     assert!(shown.contains("CASCADE_TOKEN=***\n") && shown.contains("CASCADE_PORT=8000\n"));
 }
+
+/// The settings as `docs/deploy.md` lists them.
+fn settings_table() -> String {
+    use clap::CommandFactory;
+    let mut table = "| variable | flag | default | meaning |\n| --- | --- | --- | --- |\n".to_owned();
+    for arg in Cli::command().get_arguments() {
+        let Some(variable) = arg.get_env() else { continue };
+        let help = arg.get_help().unwrap().to_string();
+        let (meaning, default) = match help.split_once("[default: ") {
+            Some((meaning, rest)) => (meaning.trim_end(), rest.trim_end_matches(']')),
+            None => (help.as_str(), ""),
+        };
+        let (variable, flag) = (variable.display(), arg.get_long().unwrap());
+        let default = default.replace('<', "\\<");
+        table += &format!("| `{variable}` | `--{flag}` | {default} | {meaning} |\n");
+    }
+    table
+}
+
+#[test]
+fn the_documents_list_every_setting() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/deploy.md");
+    let text = std::fs::read_to_string(file).unwrap();
+    let (_, rest) = text.split_once("<!-- settings -->").unwrap();
+    let (listed, _) = rest.split_once("<!-- /settings -->").unwrap();
+    let table = settings_table();
+    assert_eq!(listed.trim(), table.trim(), "put this between the marks in docs/deploy.md:\n{table}");
+}

@@ -4,6 +4,7 @@
 
 mod app;
 mod auth;
+mod docs;
 mod downloads;
 mod errors;
 mod events;
