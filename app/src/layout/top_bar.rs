@@ -27,6 +27,7 @@ pub(crate) fn TopBar() -> impl IntoView {
                     <nav class="nav" aria-label="Main">
                         <A href="/traces">"Traces"</A>
                         <A href="/runs">"Runs"</A>
+                        <a class="wide-only" href="/docs" rel="external">"Docs"</a>
                     </nav>
                 </Show>
                 <div class="top-bar-end">
@@ -44,14 +45,18 @@ pub(crate) fn TopBar() -> impl IntoView {
     }
 }
 
-/// The line at the bottom: version and documentation of the API.
+/// The line at the bottom: version and documents. The documents are files beside the app, so the browser loads them
+/// anew (`external`).
 #[component]
 pub(crate) fn Footer() -> impl IntoView {
     let version = use_site().version;
     view! {
         <footer class="footer">
             <span>"Cascade " {version}</span>
-            <a href="/api/openapi.json" rel="external">"API description"</a>
+            <nav class="footer-links" aria-label="Documentation">
+                <a href="/docs" rel="external">"Documentation"</a>
+                <a href="/docs/api" rel="external">"API"</a>
+            </nav>
         </footer>
     }
 }

@@ -90,9 +90,13 @@ pub(crate) fn Guide() -> impl IntoView {
                     <p class="muted">
                         "Once the trace is ready, open it and choose " <b>"New run"</b> ", or stay on the command line:"
                     </p>
-                    <CodeBlock code="cascade runs create my-trace --gpu SM90_H100=2 --gpu SM90_H200=1" />
+                    <CodeBlock code="cascade runs create my-trace --gpu SM90_H100:2 --gpu SM90_H200" />
                 </li>
             </ol>
+            <p class="muted">
+                "Every step in full: " <a href="/docs/quickstart" rel="external">"Quickstart"</a> " · "
+                <a href="/docs/trace" rel="external">"Trace a workload"</a>
+            </p>
         </Card>
     }
 }

@@ -16,6 +16,7 @@ pub(crate) fn NotFound() -> impl IntoView {
             <Empty title="This page does not exist">
                 <p>"The address leads nowhere. It may have been typed wrong, or what was here is gone."</p>
                 <ButtonLink href="/">"Go to the overview"</ButtonLink>
+                <a class="small" href="/docs" rel="external">"Documentation"</a>
             </Empty>
         </div>
     }

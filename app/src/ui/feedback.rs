@@ -42,6 +42,7 @@ pub fn Failure(
             <h2>{title}</h2>
             <p>{error.to_string()}</p>
             <Button on_press=on_retry>"Try again"</Button>
+            <a class="small" href="/docs/troubleshooting" rel="external">"Troubleshooting"</a>
         </div>
     }
 }

@@ -7,7 +7,7 @@ use super::index::Index;
 use super::markdown::Rendered;
 
 /// Most letters of one entry; what is beyond is found by its headings.
-const MAX_TEXT: usize = 1_200;
+const MAX_TEXT: usize = 6_000;
 
 /// The list as compact JSON: `[page's title, heading, address, text]`.
 pub(super) fn json(index: &Index, rendered: &[Rendered]) -> Result<String> {

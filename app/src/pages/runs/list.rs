@@ -36,6 +36,7 @@ pub(crate) fn Runs() -> impl IntoView {
                             <Empty title="No runs yet">
                                 <p>"A run simulates one trace on as many GPUs as you like, side by side."</p>
                                 <ButtonLink href="/traces">"Choose a trace"</ButtonLink>
+                                <a class="small" href="/docs/runs" rel="external">"How runs work"</a>
                             </Empty>
                         }
                             .into_any()
