@@ -151,5 +151,9 @@ fn the_documents_list_every_setting() {
     let (_, rest) = text.split_once("<!-- settings -->").unwrap();
     let (listed, _) = rest.split_once("<!-- /settings -->").unwrap();
     let table = settings_table();
-    assert_eq!(listed.trim(), table.trim(), "put this between the marks in docs/deploy.md:\n{table}");
+    assert_eq!(
+        listed.trim(),
+        table.trim(),
+        "put this between the marks in docs/deploy.md:\n{table}"
+    );
 }
