@@ -13,9 +13,9 @@ use crate::l1::{self, L2State};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub enum Level {
     /// Analytic bounds in one pass over the trace.
-    #[default]
     L0,
     /// Event-driven, cycle by cycle where something happens.
+    #[default]
     L1,
 }
 

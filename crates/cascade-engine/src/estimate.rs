@@ -142,6 +142,8 @@ pub struct KernelEstimate {
     pub status: Status,
     /// How it was computed.
     pub level: Level,
+    /// Why it was computed at a lower level than was asked for.
+    pub fallback: Option<String>,
     /// Where the number comes from.
     pub provenance: Provenance,
     /// Binary version of the trace when it is not the GPU's SM number and the caller insisted.
@@ -186,7 +188,36 @@ pub struct KernelEstimate {
     pub cycle_stats: Option<CycleStats>,
 }
 
+/// What was in L2 when a kernel started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum L2Start {
+    /// Nothing.
+    Cold,
+    /// Lines of earlier kernels.
+    Warm,
+}
+
+impl L2Start {
+    /// The word used in reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Cold => "cold",
+            Self::Warm => "warm",
+        }
+    }
+}
+
 impl KernelEstimate {
+    /// What was in L2 when the kernel started; level 0 always starts cold.
+    pub fn l2_start(&self) -> L2Start {
+        let warm = |stats: &CycleStats| stats.l2_warm_sectors > 0;
+        match self.cycle_stats.as_ref().is_some_and(warm) {
+            true => L2Start::Warm,
+            false => L2Start::Cold,
+        }
+    }
+
     /// Cycles of one bound, 0 when it does not apply.
     pub fn bound(&self, kind: BoundKind) -> f64 {
         self.bounds

@@ -14,10 +14,12 @@ pub mod l0;
 pub mod l1;
 pub mod opcode;
 pub mod report;
+pub mod suite;
+mod synthetic;
 #[cfg(test)]
 mod testing;
 
 pub use engine::{ArchMismatch, Engine, EngineError, Level, Options};
-pub use estimate::{Bound, BoundKind, KernelEstimate, Limit, Occupancy, Provenance};
+pub use estimate::{Bound, BoundKind, KernelEstimate, L2Start, Limit, Occupancy, Provenance};
 pub use gpu::GpuModel;
 pub use l1::L2State;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use cascade_api::{Engine, SimId};
+use cascade_engine::Options;
 use cascade_steps::Propagate;
 
 use crate::simulate::Dedup;
@@ -25,6 +26,8 @@ pub struct Job {
     pub scratch: PathBuf,
     /// Kernels that Cascade's engine simulates at once.
     pub threads: usize,
+    /// How Cascade's engine simulates.
+    pub options: Options,
     /// Kernels that share one simulation of Cascade's engine.
     pub dedup: Dedup,
     /// Members of each group that are simulated to compare.

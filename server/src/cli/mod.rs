@@ -3,7 +3,9 @@
 //! Results go to standard output, everything else to standard error. Exit codes: 0 done, 1 a run or a
 //! simulation failed, 2 wrong usage or input, 3 the server cannot be reached.
 
+mod bench;
 mod completions;
+mod engine;
 mod fail;
 mod gpus;
 mod kernels;
@@ -91,6 +93,8 @@ enum Command {
     Trace(trace::Command),
     /// The GPUs that Cascade's engine knows, and every value's source
     Gpus(gpus::Args),
+    /// Check Cascade's engine on a GPU: kernels with known answers, and laws that must hold
+    BenchEngine(bench::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
 }
@@ -117,6 +121,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Results(args) => results::run(args, &mut out),
         Command::Trace(command) => trace::run(command, &mut out),
         Command::Gpus(args) => gpus::run(args, &mut out),
+        Command::BenchEngine(args) => bench::run(args, &mut out),
         Command::Completions(args) => completions::run(&args, &mut out),
     };
     match result.and_then(|()| out.finish()) {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use cascade_client::Client;
 use cascade_worker::{EngineChoice, Job, Outcome, Replay};
 
+use super::engine::EngineArgs;
 use super::fail::Fail;
 use super::reuse::ReuseArgs;
 use super::{Result, block_on};
@@ -28,6 +29,8 @@ pub(crate) struct Args {
     /// Kernels that Cascade's engine simulates at once [default: all cores]
     #[arg(long, short = 'j', env = "CASCADE_WORKER_THREADS", value_name = "N")]
     jobs: Option<std::num::NonZeroUsize>,
+    #[command(flatten)]
+    closely: EngineArgs,
     #[command(flatten)]
     reuse: ReuseArgs,
     /// Times for launches that were not traced: off, identical, interp [default: as metadata.json says, else off]
@@ -112,6 +115,7 @@ pub(crate) fn run(args: Args) -> Result {
             .jobs
             .or_else(|| std::thread::available_parallelism().ok())
             .map_or(1, usize::from),
+        options: args.closely.options(),
         dedup: args.reuse.dedup.into(),
         verify_dedup: args.reuse.verify_dedup,
         cache_dir: args.reuse.cache.given(),

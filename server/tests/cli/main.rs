@@ -29,7 +29,10 @@ fn cascade(args: &[&str]) -> Command {
         "S3_PREFIX",
         "SIM_CMD",
         "LOG",
+        "COLD_L2",
         "DEDUP",
+        "ENGINE_LEVEL",
+        "ENGINE_SAMPLE",
         "VERIFY_DEDUP",
         "CACHE_DIR",
     ] {

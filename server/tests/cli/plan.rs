@@ -43,7 +43,7 @@ fn a_plan_says_what_is_simulated_and_what_it_saves() {
     );
 
     // What is planned is what happens.
-    let simulated = simulate(&folder, &[]);
+    let simulated = simulate(&folder, &["--cold-l2"]);
     let kernels = simulated["kernels"].as_array().unwrap();
     let totals = &plan["totals"];
     assert_eq!(totals["kernels"], kernels.len());
@@ -171,7 +171,7 @@ fn a_check_shows_what_equal_headers_hide() {
     let folder = dir.path().join("t");
     synth(&folder, "1");
     let worst = |by: &str| {
-        let gpu = simulate(&folder, &["--dedup", by, "--verify-dedup", "9"]);
+        let gpu = simulate(&folder, &["--dedup", by, "--verify-dedup", "9", "--level", "0"]);
         let checks = gpu["dedup_checks"].as_array().unwrap().clone();
         assert!(!checks.is_empty());
         let relative = checks
@@ -179,6 +179,6 @@ fn a_check_shows_what_equal_headers_hide() {
             .map(|check| check["max_difference_relative"].as_f64().unwrap());
         relative.fold(0.0, f64::max)
     };
-    assert_eq!(worst("content"), 0.0);
+    assert_eq!(worst("content"), 0.0, "bounds do not depend on where buffers lie");
     assert!(worst("header") > 0.05);
 }

@@ -9,7 +9,7 @@ use super::chain::Chain;
 use super::costs::{CostTable, MULTIPLY, UNITS};
 use super::memory::Memory;
 use super::occupancy::occupancy;
-use crate::engine::{Engine, EngineError, Options};
+use crate::engine::{Engine, EngineError, Level, Options};
 use crate::estimate::{BoundKind, KernelEstimate, Provenance};
 use crate::gpu::GpuModel;
 use crate::opcode::Class;
@@ -37,7 +37,6 @@ struct SmShare {
 #[derive(Debug)]
 pub struct KernelPass<'gpu> {
     gpu: &'gpu GpuModel,
-    options: Options,
     header: KernelHeader,
     costs: CostTable,
     memory: Memory,
@@ -60,7 +59,6 @@ impl<'gpu> KernelPass<'gpu> {
             .map_err(|limit| Engine::does_not_fit(header, gpu, limit))?;
         Ok(Self {
             gpu,
-            options: *options,
             header: header.clone(),
             costs: CostTable::default(),
             memory: Memory::new(header),
@@ -234,7 +232,8 @@ impl<'gpu> KernelPass<'gpu> {
             gpu: gpu.name.clone(),
             facts_hash: gpu.facts_hash(),
             status: gpu.status,
-            level: self.options.level,
+            level: Level::L0,
+            fallback: None,
             provenance: Provenance::Simulated,
             other_arch: (self.header.binary_version != gpu.sm).then_some(self.header.binary_version),
             cycles,

@@ -5,15 +5,24 @@ use proptest::prelude::*;
 
 use super::footprint::Footprint;
 use super::*;
-use crate::engine::{Engine, EngineError, Options};
+use crate::engine::{Engine, EngineError, Level, Options};
 use crate::estimate::{BoundKind, KernelEstimate, Limit};
 use crate::gpu::GpuModel;
 use crate::testing::{Builder, Synthetic, gpu};
 
 const GLOBAL: u64 = 0x7e00_0000_0000;
 
+const L0: Options = Options {
+    level: Level::L0,
+    allow_other_arch: false,
+    cold: false,
+    sample: false,
+    sample_sms: None,
+    parallel: false,
+};
+
 fn run(source: &Synthetic, gpu: &GpuModel) -> KernelEstimate {
-    Engine::simulate_kernel(&mut source.clone(), gpu, &Options::default()).expect("simulates")
+    Engine::simulate_kernel(&mut source.clone(), gpu, &L0).expect("simulates")
 }
 
 fn near(got: f64, expected: f64, share: f64, what: &str) {
@@ -223,7 +232,7 @@ fn waves_step_when_one_block_more_does_not_fit() {
 fn another_architecture_is_refused_unless_allowed_and_then_marked() {
     let mut source = Synthetic::chain("FFMA", 10, 80);
     let h100 = gpu("SM90_H100");
-    let error = Engine::simulate_kernel(&mut source, &h100, &Options::default()).expect_err("refused");
+    let error = Engine::simulate_kernel(&mut source, &h100, &L0).expect_err("refused");
     let text = error.to_string();
     assert!(matches!(error, EngineError::Arch(_)));
     assert!(
@@ -234,7 +243,7 @@ fn another_architecture_is_refused_unless_allowed_and_then_marked() {
     );
     let options = Options {
         allow_other_arch: true,
-        ..Options::default()
+        ..L0
     };
     let estimate = Engine::simulate_kernel(&mut source, &h100, &options).expect("allowed");
     assert_eq!(estimate.other_arch, Some(80));

@@ -203,6 +203,13 @@ impl L2 {
             .sum()
     }
 
+    /// Sectors of a line that are here.
+    pub(super) fn holds(&self, line: u64) -> u8 {
+        let first = spread(line, self.sets) * L2_WAYS;
+        let held = (first..first + L2_WAYS).find(|at| self.tags[*at] == line);
+        held.map_or(0, |at| self.state[at] & 0x0f)
+    }
+
     /// Reads or writes sectors; a line is taken when L2 lacks it. Writes need no fetch.
     pub(super) fn access(&mut self, line: u64, mask: u8, reads: bool, writes: bool) -> L2Found {
         // Wraps only after 4 G accesses within one kernel, which MAX_CYCLES makes unreachable in practice.

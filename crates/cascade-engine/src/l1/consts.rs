@@ -7,7 +7,7 @@
 /// 2503.20481: 5 on Ampere).
 pub(super) const MEM_QUEUE: usize = 5;
 /// Cycles from the last arrival at a CTA barrier to the next issue. Assumed: as a special register read.
-pub(super) const BARRIER_LATENCY: u32 = 20;
+pub(crate) const BARRIER_LATENCY: u32 = 20;
 /// Cycles from the issue of an arrival to its effect on an mbarrier (public micro-benchmark of an H200: 6).
 pub(super) const MBARRIER_ARRIVE: u32 = 6;
 /// Cycles of a successful `try_wait` (public micro-benchmark of an H200: 43).

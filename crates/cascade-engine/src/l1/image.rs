@@ -226,9 +226,7 @@ impl Lowering {
         if instr.mask == 0 || instr.mem.is_none() {
             return Variant::Off;
         }
-        let in_window = |base: u64| {
-            first_address(block, instr).is_some_and(|address| address.wrapping_sub(base) < WINDOW_BYTES)
-        };
+        let in_window = |base: u64| in_shared_window(block, instr, base);
         if mem.space == Space::Generic && self.shared_window.is_some_and(in_window) {
             Variant::Shared
         } else {
@@ -365,6 +363,11 @@ fn shared(block: &ThreadBlock, instr: &Instr, op: Option<MemOp>, gpu: &GpuModel)
         lines: 0,
         degree: 0,
     }
+}
+
+/// Whether a generic access goes to the shared window that starts at `base`.
+pub(super) fn in_shared_window(block: &ThreadBlock, instr: &Instr, base: u64) -> bool {
+    first_address(block, instr).is_some_and(|address| address.wrapping_sub(base) < WINDOW_BYTES)
 }
 
 fn first_address(block: &ThreadBlock, instr: &Instr) -> Option<u64> {

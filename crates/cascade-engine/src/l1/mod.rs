@@ -21,13 +21,16 @@ mod sm;
 mod stats;
 mod subcore;
 mod sync;
+mod touches;
 mod warp;
 
+pub(crate) use consts::BARRIER_LATENCY;
 pub use consts::MAX_CYCLES;
 pub use memory::L2State;
 pub(crate) use run::simulate;
 pub use sample::{MAX_DISAGREEMENT, MIN_WAVES};
 pub use stats::{CycleStats, Stall};
+pub use touches::{Recorded, Touches};
 
 #[cfg(test)]
 mod tests;

@@ -11,7 +11,7 @@ use super::memory::L2State;
 use super::outcome;
 use super::params::Params;
 use super::stats::{CycleStats, Stall};
-use crate::engine::{Engine, EngineError, Options};
+use crate::engine::{Engine, EngineError, Level, Options};
 use crate::estimate::{Bound, BoundKind, KernelEstimate, Provenance};
 use crate::gpu::GpuModel;
 use crate::l0::occupancy;
@@ -94,6 +94,8 @@ pub(crate) fn simulate<S: BlockSource + ?Sized>(
         l2_warm_sectors: warm,
         dram_read_bytes: traffic.dram_reads * 32,
         dram_write_bytes: traffic.dram_writes * 32,
+        l2_peak_gb_s: gpu.chip.l2_bandwidth.value * gpu.chip.core_clock.value / 1e3,
+        dram_peak_gb_s: gpu.chip.dram_bandwidth.value,
         l2_share: share(traffic.l2 * 32, gpu.chip.l2_bandwidth.value),
         dram_share: share(dram_bytes, dram_peak),
         issue_share: if body > 0.0 {
@@ -113,7 +115,8 @@ pub(crate) fn simulate<S: BlockSource + ?Sized>(
         gpu: gpu.name.clone(),
         facts_hash: gpu.facts_hash(),
         status: gpu.status,
-        level: options.level,
+        level: Level::L1,
+        fallback: None,
         provenance: Provenance::Simulated,
         other_arch: (header.binary_version != gpu.sm).then_some(header.binary_version),
         cycles,

@@ -298,7 +298,9 @@ impl Sm {
             warp.block = Some(Block::Drain);
             return;
         }
-        let time = time.max(warp.loads_done);
+        // A warp has ended when its last result is there.
+        let results = warp.ready.iter().copied().filter(|ready| *ready != NEVER);
+        let time = results.fold(time.max(warp.loads_done), u32::max);
         self.subcores[k].resident -= 1;
         warp.live = false;
         warp.block = None;

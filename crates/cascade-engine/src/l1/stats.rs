@@ -141,6 +141,10 @@ pub struct CycleStats {
     pub dram_write_bytes: u64,
     /// L2 bandwidth reached over its peak, 0 to 1.
     pub l2_share: f64,
+    /// Peak of L2's bandwidth, GB/s at the core clock.
+    pub l2_peak_gb_s: f64,
+    /// Peak of DRAM's bandwidth, GB/s.
+    pub dram_peak_gb_s: f64,
     /// DRAM bandwidth reached over its peak (not what streams reach), 0 to 1.
     pub dram_share: f64,
     /// Issue slots used over those there were on all SMs, 0 to 1.

@@ -45,92 +45,109 @@ pub(super) fn write(
     writeln!(out, "gpgpu_n_tot_w_icount = {}", totals.warp_insts)?;
     writeln!(out, "cascade_provenance = {origin}")?;
     writeln!(out, "cascade_cached = {}", u8::from(origin.cached))?;
-    own_keys(out, kernel)?;
+    for (name, value) in kernel_stats(kernel) {
+        writeln!(out, "cascade_engine_{name} = {value}")?;
+    }
     times(out, kernel, totals, elapsed_s)
 }
 
-/// What only this engine knows.
-fn own_keys(out: &mut impl Write, kernel: &KernelEstimate) -> io::Result<()> {
-    let mut key = |name: &str, value: String| writeln!(out, "cascade_engine_{name} = {value}");
-    key("level", kernel.level.as_str().to_owned())?;
-    key("provenance", kernel.provenance.as_str().to_owned())?;
-    key("gpu", kernel.gpu.clone())?;
-    key("gpu_facts_hash", kernel.facts_hash.clone())?;
-    key("status", kernel.status.as_str().to_owned())?;
-    if let Some(version) = kernel.other_arch {
-        key("other_arch", format!("sm_{version}"))?;
+/// What only this engine knows about a kernel: names without `cascade_engine_`, and values as the log has them.
+pub fn kernel_stats(kernel: &KernelEstimate) -> Vec<(String, String)> {
+    let mut stats = Vec::new();
+    let mut key = |name: &str, value: String| stats.push((name.to_owned(), value));
+    key("level", kernel.level.as_str().to_owned());
+    if let Some(why) = &kernel.fallback {
+        key("fallback", why.replace('\n', " "));
     }
-    key("kernel_id", kernel.kernel_id.to_string())?;
-    key("time_ns", format!("{:.3}", kernel.time_ns))?;
-    key("t0_cycles", format!("{:.1}", kernel.t0_cycles))?;
-    key("fill_cycles", format!("{:.1}", kernel.fill_cycles))?;
-    key("body_cycles", format!("{:.1}", kernel.body_cycles))?;
+    key("l2_start", kernel.l2_start().as_str().to_owned());
+    key("provenance", kernel.provenance.as_str().to_owned());
+    key("gpu", kernel.gpu.clone());
+    key("gpu_facts_hash", kernel.facts_hash.clone());
+    key("status", kernel.status.as_str().to_owned());
+    if let Some(version) = kernel.other_arch {
+        key("other_arch", format!("sm_{version}"));
+    }
+    key("kernel_id", kernel.kernel_id.to_string());
+    key("time_ns", format!("{:.3}", kernel.time_ns));
+    key("t0_cycles", format!("{:.1}", kernel.t0_cycles));
+    key("fill_cycles", format!("{:.1}", kernel.fill_cycles));
+    key("body_cycles", format!("{:.1}", kernel.body_cycles));
     for bound in &kernel.bounds {
         key(
             &format!("bound_{}", bound.kind.as_str()),
             format!("{:.1}", bound.cycles),
-        )?;
+        );
     }
-    key("winning_bound", kernel.winner.as_str().to_owned())?;
+    key("winning_bound", kernel.winner.as_str().to_owned());
     let occupancy = &kernel.occupancy;
-    key("ctas_per_sm", occupancy.ctas_per_sm.to_string())?;
-    key("limited_by", occupancy.limited_by.as_str().to_owned())?;
-    key("ctas_on_busiest_sm", occupancy.ctas_on_busiest_sm.to_string())?;
-    key("waves", occupancy.waves.to_string())?;
-    key("warp_insts", kernel.warp_insts.to_string())?;
-    key("blocks_traced", kernel.blocks.to_string())?;
-    key("blocks_in_grid", kernel.blocks_in_grid.to_string())?;
-    key("sectors", kernel.sectors.to_string())?;
-    key("l2_bytes", kernel.l2_bytes.to_string())?;
-    key("dram_bytes", kernel.dram_bytes.to_string())?;
-    key(
-        "footprint",
-        if kernel.footprint_exact {
-            "exact"
-        } else {
-            "estimated"
-        }
-        .to_owned(),
-    )?;
-    key("coverage", format!("{:.6}", kernel.coverage))?;
-    key("unknown_opcodes", kernel.unknown_opcodes.len().to_string())?;
+    key("ctas_per_sm", occupancy.ctas_per_sm.to_string());
+    key("limited_by", occupancy.limited_by.as_str().to_owned());
+    key("ctas_on_busiest_sm", occupancy.ctas_on_busiest_sm.to_string());
+    key("waves", occupancy.waves.to_string());
+    key("warp_insts", kernel.warp_insts.to_string());
+    key("blocks_traced", kernel.blocks.to_string());
+    key("blocks_in_grid", kernel.blocks_in_grid.to_string());
+    key("sectors", kernel.sectors.to_string());
+    key("l2_bytes", kernel.l2_bytes.to_string());
+    key("dram_bytes", kernel.dram_bytes.to_string());
+    let exact = match kernel.footprint_exact {
+        true => "exact",
+        false => "estimated",
+    };
+    key("footprint", exact.to_owned());
+    key("coverage", format!("{:.6}", kernel.coverage));
+    key("unknown_opcodes", kernel.unknown_opcodes.len().to_string());
     let list: Vec<_> = kernel
         .unknown_opcodes
         .iter()
         .map(|(name, count)| format!("{name}:{count}"))
         .collect();
     if !list.is_empty() {
-        key("unknown_opcode_list", list.join(" "))?;
+        key("unknown_opcode_list", list.join(" "));
     }
-    match &kernel.cycle_stats {
-        Some(stats) => cycle_keys(&mut key, stats),
-        None => Ok(()),
+    if let Some(stats) = &kernel.cycle_stats {
+        cycle_stats(&mut key, stats);
     }
+    stats
 }
 
 /// What level 1 knows: stalls in warp-cycles, cache hits, bandwidths reached.
-fn cycle_keys(key: &mut impl FnMut(&str, String) -> io::Result<()>, stats: &CycleStats) -> io::Result<()> {
-    key("issue_cycles", stats.issue_cycles.to_string())?;
+fn cycle_stats(key: &mut impl FnMut(&str, String), stats: &CycleStats) {
+    key("issue_cycles", stats.issue_cycles.to_string());
     for (stall, cycles) in &stats.stalls {
-        key(&format!("stall_{}", stall.as_str()), cycles.to_string())?;
+        key(&format!("stall_{}", stall.as_str()), cycles.to_string());
     }
-    key("l1_sectors", stats.l1_sectors.to_string())?;
-    key("l1_hits", stats.l1_hits.to_string())?;
-    key("l2_sectors", stats.l2_sectors.to_string())?;
-    key("l2_hits", stats.l2_hits.to_string())?;
-    key("l2_warm_sectors", stats.l2_warm_sectors.to_string())?;
-    key("dram_read_bytes", stats.dram_read_bytes.to_string())?;
-    key("dram_write_bytes", stats.dram_write_bytes.to_string())?;
-    key("l2_share", format!("{:.4}", stats.l2_share))?;
-    key("dram_share", format!("{:.4}", stats.dram_share))?;
-    key("issue_share", format!("{:.4}", stats.issue_share))?;
+    key("l1_sectors", stats.l1_sectors.to_string());
+    key("l1_hits", stats.l1_hits.to_string());
+    key("l1_hit_rate", rate(stats.l1_hits, stats.l1_sectors));
+    key("l2_sectors", stats.l2_sectors.to_string());
+    key("l2_hits", stats.l2_hits.to_string());
+    key("l2_hit_rate", rate(stats.l2_hits, stats.l2_sectors));
+    key("l2_warm_sectors", stats.l2_warm_sectors.to_string());
+    key("dram_read_bytes", stats.dram_read_bytes.to_string());
+    key("dram_write_bytes", stats.dram_write_bytes.to_string());
+    key("l2_share", format!("{:.4}", stats.l2_share));
+    key("l2_peak_gb_s", format!("{:.1}", stats.l2_peak_gb_s));
+    key("l2_gb_s", format!("{:.1}", stats.l2_peak_gb_s * stats.l2_share));
+    key("dram_share", format!("{:.4}", stats.dram_share));
+    key("dram_peak_gb_s", format!("{:.1}", stats.dram_peak_gb_s));
+    key(
+        "dram_gb_s",
+        format!("{:.1}", stats.dram_peak_gb_s * stats.dram_share),
+    );
+    key("issue_share", format!("{:.4}", stats.issue_share));
     key(
         "predicates_inferred",
         u8::from(stats.predicates_inferred).to_string(),
-    )?;
-    key("mbarriers_inferred", stats.mbarriers_inferred.to_string())?;
-    key("sampled_fraction", format!("{:.4}", stats.sampled_fraction))?;
-    key("sampling_error", format!("{:.4}", stats.sampling_error))
+    );
+    key("mbarriers_inferred", stats.mbarriers_inferred.to_string());
+    key("sampled_fraction", format!("{:.4}", stats.sampled_fraction));
+    key("sampling_error", format!("{:.4}", stats.sampling_error));
+}
+
+/// A share with four digits; 0 of nothing.
+fn rate(part: u64, whole: u64) -> String {
+    format!("{:.4}", part as f64 / whole.max(1) as f64)
 }
 
 /// The lines about wall-clock time, from the seconds that the caller hands in.

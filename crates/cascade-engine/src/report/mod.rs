@@ -16,6 +16,7 @@ use crate::engine::{Level, Options};
 use crate::estimate::KernelEstimate;
 use crate::gpu::GpuModel;
 
+pub use block::kernel_stats;
 pub use origin::Origin;
 
 /// Name of the engine in the banner, which log readers report as the simulator.

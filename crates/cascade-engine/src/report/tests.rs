@@ -1,6 +1,6 @@
 //! What the log says must come out of the log parser unchanged.
 
-use cascade_accelsim::log::{Ending, LogEvent, Parser};
+use cascade_accelsim::log::{Ending, LogEvent, Parser, StatValue};
 use cascade_accelsim::trace::KernelHeader;
 
 use super::*;
@@ -99,6 +99,16 @@ fn the_parser_gives_back_what_was_written() {
         );
         assert_eq!((block.stream, block.complete), (Some(7), true));
         assert_eq!(block.finished_name.as_ref(), Some(&estimate.name));
+        // Every statistic of the engine comes back as it was.
+        for (name, value) in kernel_stats(estimate) {
+            let parsed = block.stats.get(&format!("cascade_engine_{name}"));
+            let same = match parsed {
+                Some(StatValue::Number(number)) => value.parse() == Ok(*number),
+                Some(StatValue::Text(text)) => *text == value,
+                None => false,
+            };
+            assert!(same, "{name} = {value} came back as {parsed:?}");
+        }
     }
     let text = String::from_utf8(bytes).expect("text");
     assert!(
@@ -109,7 +119,10 @@ fn the_parser_gives_back_what_was_written() {
         text.contains("cascade_provenance = dedup:1\ncascade_cached = 1\n"),
         "{text}"
     );
-    assert!(text.contains("cascade_engine_winning_bound = chain\n"), "{text}");
+    assert!(
+        text.contains("cascade_engine_winning_bound = latency\n"),
+        "{text}"
+    );
     assert!(text.contains("gpgpu_simulation_time = 0 days, 0 hrs, 0 min, 1 sec (1 sec)\n"));
     assert!(text.ends_with("GPGPU-Sim: *** exit detected ***\n"));
 }

@@ -23,6 +23,7 @@ pub(crate) struct Embedded {
     kernels: Kernels,
     gpu: Gpu,
     threads: usize,
+    options: Options,
     dedup: Dedup,
     verify: usize,
     cache: Option<Cache>,
@@ -38,6 +39,7 @@ impl Embedded {
             kernels,
             gpu,
             threads: job.threads,
+            options: job.options,
             dedup: job.dedup,
             verify: job.verify_dedup,
             cache: job.cache_dir.as_deref().map(Cache::new),
@@ -67,7 +69,7 @@ impl Embedded {
         let write = |error: io::Error| format!("the log could not be written: {error}");
         let started = Instant::now();
         self.introduce(&mut out).map_err(write)?;
-        let options = Options::default();
+        let options = self.options;
         let list = self.kernels.path.to_string_lossy();
         let mut log = LogWriter::new(out, &self.gpu.model, &options, &list).map_err(write)?;
         let table =

@@ -3,7 +3,8 @@
 //! Three kinds of entries: `traces/` has for the bytes of a trace file what it holds (header and identity), so
 //! that an unchanged file is neither unpacked nor parsed again; `files/` has the same for a file at rest, known
 //! by its inode, size and times, so that it is not even read; `results/` has for a content key and
-//! everything else that the engine computes with its result. An entry is one file: a line with its kind, key
+//! everything else that the engine computes with its result; `warmth/` has for a history of L2 what a kernel
+//! found there. An entry is one file: a line with its kind, key
 //! and checksum, then JSON. It is written under another name and renamed, so readers see all of it or none;
 //! what does not match its line is ignored and written again.
 
@@ -59,6 +60,8 @@ pub struct Cache {
 pub(super) struct Seen {
     pub(super) header: KernelHeader,
     pub(super) identity: Identity,
+    /// Digest of the lines of L2 that it touches.
+    pub(super) touches: Key,
 }
 
 /// What results depend on besides the trace.
@@ -133,14 +136,28 @@ impl Cache {
     }
 
     /// Everything but the trace that a result depends on, once for a run. The options are written as `Debug`
-    /// does, so that a new one cannot be forgotten here.
+    /// does, so that a new one cannot be forgotten here; threads change no bit.
     pub(super) fn setup(&self, gpu: &GpuModel, options: &Options) -> Setup {
+        let options = Options {
+            parallel: false,
+            ..*options
+        };
         Setup(format!(
             "{SIMULATOR} {} {options:?} {} {}",
             self.version,
             gpu.facts_hash(),
             gpu.status.as_str()
         ))
+    }
+
+    /// What a kernel found in L2 after this history of touches.
+    pub(super) fn warmth(&self, history: Key) -> Option<Key> {
+        self.load("warmth", self.trace_key(history))
+    }
+
+    /// Keeps what a kernel found in L2.
+    pub(super) fn keep_warmth(&self, history: Key, warmth: Key) {
+        self.store("warmth", self.trace_key(history), &warmth);
     }
 
     /// The result of a kernel with this content.

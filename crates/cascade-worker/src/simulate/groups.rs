@@ -29,7 +29,7 @@ struct State {
 pub(super) struct Place<'a> {
     board: &'a Board,
     index: usize,
-    posted: bool,
+    posted: Option<Option<Key>>,
 }
 
 impl Board {
@@ -37,7 +37,7 @@ impl Board {
         Place {
             board: self,
             index,
-            posted: false,
+            posted: None,
         }
     }
 
@@ -49,6 +49,7 @@ impl Board {
 impl Place<'_> {
     /// Says which group the kernel belongs to.
     pub(super) fn post(&mut self, key: Option<Key>) {
+        self.posted = Some(key);
         let mut state = self.board.lock();
         state.early.insert(self.index, key);
         loop {
@@ -63,8 +64,12 @@ impl Place<'_> {
             });
             state.ranks.push(rank);
         }
-        self.posted = true;
         self.board.changed.notify_all();
+    }
+
+    /// The group that was posted.
+    pub(super) fn key(&self) -> Option<Key> {
+        self.posted.flatten()
     }
 
     /// How many kernels earlier in the list are of the group that was posted. Waits for their keys; kernels are
@@ -86,7 +91,7 @@ impl Place<'_> {
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
-        if !self.posted {
+        if self.posted.is_none() {
             self.post(None);
         }
     }

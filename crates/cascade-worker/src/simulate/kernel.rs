@@ -5,8 +5,9 @@ use std::io::{self, Read, Seek};
 use std::path::PathBuf;
 
 use cascade_accelsim::trace::identity::{Identified, Identity, Key, identify};
-use cascade_accelsim::trace::{KernelHeader, open};
-use cascade_engine::{Engine, GpuModel, KernelEstimate, Options};
+use cascade_accelsim::trace::{BlockSource as _, KernelHeader, ThreadBlock, open};
+use cascade_engine::l1::{Recorded, Touches};
+use cascade_engine::{Engine, EngineError, GpuModel, KernelEstimate, L2State, Level, Options};
 
 use super::cache::{Cache, Seen, Setup};
 use super::trace::Source;
@@ -30,6 +31,10 @@ pub(super) struct Kernel<'a> {
     source: Option<Source<'a>>,
     header: Option<KernelHeader>,
     identity: Option<Identity>,
+    /// Digest of the lines that it touches.
+    touched: Option<Key>,
+    /// These lines, since the trace was read.
+    touches: Option<Touches>,
     raw: Option<Key>,
     at_rest: Option<Key>,
     cache: Option<&'a Cache>,
@@ -50,6 +55,8 @@ impl<'a> Kernel<'a> {
             source: None,
             header: None,
             identity: None,
+            touched: None,
+            touches: None,
             raw: None,
             at_rest: None,
             cache,
@@ -61,7 +68,7 @@ impl<'a> Kernel<'a> {
             let meta = file.metadata().map_err(|source| kernel.unreadable(source))?;
             kernel.at_rest = cache.at_rest(&meta);
             if let Some(seen) = kernel.at_rest.and_then(|at_rest| cache.seen_at_rest(at_rest)) {
-                (kernel.header, kernel.identity) = (Some(seen.header), Some(seen.identity));
+                kernel.recall(seen);
                 kernel.file = Some(file);
                 return Ok(kernel);
             }
@@ -76,10 +83,15 @@ impl<'a> Kernel<'a> {
                 if let Some(at_rest) = kernel.at_rest {
                     cache.remember_at_rest(at_rest, &seen);
                 }
-                (kernel.header, kernel.identity) = (Some(seen.header), Some(seen.identity));
+                kernel.recall(seen);
             }
         }
         Ok(kernel)
+    }
+
+    fn recall(&mut self, seen: Seen) {
+        (self.header, self.identity) = (Some(seen.header), Some(seen.identity));
+        self.touched = Some(seen.touches);
     }
 
     fn unreadable(&self, source: io::Error) -> SimulateError {
@@ -116,7 +128,6 @@ impl<'a> Kernel<'a> {
     /// The kernel's header.
     pub(super) fn header(&mut self) -> Result<&KernelHeader, SimulateError> {
         if self.header.is_none() {
-            use cascade_accelsim::trace::BlockSource as _;
             let source = self.source()?;
             self.header = Some(source.header().clone());
             self.source = Some(source);
@@ -129,28 +140,55 @@ impl<'a> Kernel<'a> {
         self.identity
     }
 
-    /// What the kernel is; reads it to its end where that is not known.
-    pub(super) fn identify(&mut self) -> Result<Identity, SimulateError> {
-        if let Some(identity) = self.identity {
-            return Ok(identity);
+    /// What the kernel is and which lines it touches; reads it to its end where that is not known.
+    pub(super) fn identify(&mut self) -> Result<(Identity, Key), SimulateError> {
+        if let (Some(identity), Some(touched)) = (self.identity, self.touched) {
+            return Ok((identity, touched));
         }
         let mut source = self.source()?;
-        let identity = identify(&mut source).map_err(|error| self.stopped_or(error.into()))?;
-        self.learned(identity)?;
-        Ok(identity)
+        let mut recorded = Recorded::new(&mut source);
+        let identity = identify(&mut recorded).map_err(|error| self.stopped_or(error.into()))?;
+        let touches = recorded.into_touches();
+        let touched = self.learned(identity, &touches)?;
+        self.touches = Some(touches);
+        Ok((identity, touched))
     }
 
-    fn learned(&mut self, identity: Identity) -> Result<(), SimulateError> {
-        self.identity = Some(identity);
+    /// The lines that the kernel touches; reads it to its end where they are not at hand.
+    pub(super) fn touches(&mut self) -> Result<Touches, SimulateError> {
+        if let Some(touches) = self.touches.take() {
+            return Ok(touches);
+        }
+        let mut source = self.source()?;
+        let mut recorded = Recorded::new(&mut source);
+        let mut block = ThreadBlock::default();
+        while recorded
+            .next_block(&mut block)
+            .map_err(|error| self.stopped_or(error.into()))?
+        {}
+        Ok(recorded.into_touches())
+    }
+
+    /// Puts the lines back for a later look.
+    pub(super) fn keep_touches(&mut self, touches: Touches) {
+        self.touches = Some(touches);
+    }
+
+    fn learned(&mut self, identity: Identity, touches: &Touches) -> Result<Key, SimulateError> {
+        let touched = Key::of(touches.digest().as_bytes());
+        (self.identity, self.touched) = (Some(identity), Some(touched));
         if let (Some(cache), Some(raw)) = (self.cache, self.raw) {
-            let header = self.header()?.clone();
-            let seen = Seen { header, identity };
+            let seen = Seen {
+                header: self.header()?.clone(),
+                identity,
+                touches: touched,
+            };
             cache.remember(raw, &seen);
             if let Some(at_rest) = self.at_rest {
                 cache.remember_at_rest(at_rest, &seen);
             }
         }
-        Ok(())
+        Ok(touched)
     }
 
     fn stopped_or(&self, error: SimulateError) -> SimulateError {
@@ -160,20 +198,21 @@ impl<'a> Kernel<'a> {
         }
     }
 
-    /// The result that an earlier run has kept for the same content, with this launch's name and numbers.
-    pub(super) fn kept(&mut self, kept: &Kept<'_>) -> Result<Option<KernelEstimate>, SimulateError> {
-        let found = self
-            .identity
-            .and_then(|identity| kept.cache.result(identity.content, &kept.setup));
-        let Some(mut estimate) = found else {
+    /// The result that an earlier run has kept under `key`, with this launch's name and numbers.
+    pub(super) fn kept(
+        &mut self,
+        kept: &Kept<'_>,
+        key: Key,
+    ) -> Result<Option<KernelEstimate>, SimulateError> {
+        let Some(mut estimate) = kept.cache.result(key, &kept.setup) else {
             return Ok(None);
         };
         relabel(&mut estimate, self.header()?);
         Ok(Some(estimate))
     }
 
-    /// Simulates the kernel, and identifies it on the way when `identify` says so or the result is to be kept.
-    pub(super) fn simulate(
+    /// Bounds the kernel, and identifies it on the way when `identify` says so or the result is to be kept.
+    pub(super) fn bound(
         &mut self,
         gpu: &GpuModel,
         options: &Options,
@@ -183,10 +222,12 @@ impl<'a> Kernel<'a> {
         self.header()?;
         let mut source = self.source()?;
         let result = if (identify || kept.is_some()) && self.identity.is_none() {
-            let mut identified = Identified::new(&mut source);
+            let mut recorded = Recorded::new(&mut source);
+            let mut identified = Identified::new(&mut recorded);
             let result = Engine::simulate_kernel(&mut identified, gpu, options);
-            if let (Ok(_), Some(identity)) = (&result, identified.identity()) {
-                self.learned(identity)?;
+            let identity = identified.identity();
+            if let (Ok(_), Some(identity)) = (&result, identity) {
+                self.learned(identity, &recorded.into_touches())?;
             }
             result
         } else {
@@ -197,6 +238,39 @@ impl<'a> Kernel<'a> {
             kept.cache.keep(identity.content, &kept.setup, &estimate);
         }
         Ok(estimate)
+    }
+
+    /// Simulates the kernel from what L2 holds, `None` for nothing. What sampling refuses is simulated whole, and
+    /// what cannot be simulated is bounded; the result says so.
+    pub(super) fn simulate(
+        &mut self,
+        gpu: &GpuModel,
+        options: &Options,
+        l2: Option<L2State>,
+    ) -> Result<KernelEstimate, SimulateError> {
+        self.header()?;
+        let mut options = *options;
+        let mut fallback = None;
+        loop {
+            let mut source = self.source()?;
+            let mut state = l2.clone().unwrap_or_else(|| L2State::cold(gpu));
+            match Engine::simulate_next_kernel(&mut source, gpu, &options, &mut state) {
+                Ok(mut estimate) => {
+                    estimate.fallback = fallback;
+                    return Ok(estimate);
+                }
+                Err(EngineError::Unsteady { .. }) => {
+                    (options.sample, options.sample_sms) = (false, None);
+                }
+                Err(error @ (EngineError::Deadlock { .. } | EngineError::TooLong { .. }))
+                    if options.level != Level::L0 =>
+                {
+                    fallback = Some(error.to_string());
+                    options.level = Level::L0;
+                }
+                Err(error) => return Err(self.stopped_or(error.into())),
+            }
+        }
     }
 }
 

@@ -6,10 +6,12 @@ mod error;
 mod gpu;
 mod groups;
 mod kernel;
+mod launch;
 mod plan;
 mod reuse;
 mod stats_csv;
 mod trace;
+mod warm;
 
 pub use cache::{Cache, ENGINE_VERSION, MAX_CACHE_BYTES};
 pub use error::SimulateError;
@@ -24,13 +26,14 @@ use std::io;
 
 use cascade_accelsim::list::Command;
 use cascade_accelsim::trace::KernelHeader;
-use cascade_accelsim::trace::identity::header_key;
+use cascade_accelsim::trace::identity::Key;
 use cascade_engine::report::Origin;
-use cascade_engine::{GpuModel, KernelEstimate, Options};
+use cascade_engine::{GpuModel, KernelEstimate, L2State, Options};
 
-use groups::{Board, Found, Groups};
-use kernel::{Kept, Kernel, relabel};
-use reuse::simulates_while_reading;
+use groups::{Board, Groups};
+use kernel::{Kept, relabel};
+use launch::Launch;
+use warm::Turns;
 
 /// One thing that happened, in list order.
 #[derive(Debug)]
@@ -82,8 +85,14 @@ pub fn simulate(
     stop: &(dyn Fn() -> bool + Sync),
     on: &mut dyn FnMut(Step<'_>) -> io::Result<()>,
 ) -> Result<(), SimulateError> {
-    let reuse = reuse.at(options.level);
+    let count = kernels.list.kernels().count();
+    let options = &Options {
+        // Kernels that are alone share their SMs out instead; it changes no bit.
+        parallel: threads > count,
+        ..*options
+    };
     let board = Board::default();
+    let turns = Turns::new(L2State::cold(gpu), Key::of(gpu.facts_hash().as_bytes()));
     let kept = reuse.cache.map(|cache| Kept {
         cache,
         setup: cache.setup(gpu, options),
@@ -95,6 +104,7 @@ pub fn simulate(
             reuse,
             kept: kept.as_ref(),
             board: &board,
+            turns: &turns,
             stop,
         };
         launch.find(kernels, index, header)
@@ -145,76 +155,6 @@ pub fn simulate(
         cache.trim();
     }
     result
-}
-
-/// What all kernels of a run have in common.
-struct Launch<'a> {
-    gpu: &'a GpuModel,
-    options: &'a Options,
-    reuse: Reuse<'a>,
-    kept: Option<&'a Kept<'a>>,
-    board: &'a Board,
-    stop: &'a (dyn Fn() -> bool + Sync),
-}
-
-impl Launch<'_> {
-    /// Finds the result of kernel `index`, or that an earlier kernel of the run has it.
-    fn find(
-        &self,
-        kernels: &Kernels,
-        index: usize,
-        on_header: &mut dyn FnMut(&KernelHeader),
-    ) -> Result<Found, SimulateError> {
-        let mut place = self.board.place(index);
-        let shared = |group| Ok(Found { group, own: None });
-        if self.reuse.dedup == Dedup::Header {
-            // Members are neither read nor looked up.
-            let mut kernel = Kernel::open(kernels, index, None, self.stop)?;
-            let header = kernel.header()?;
-            let group = Some(header_key(header));
-            on_header(header);
-            place.post(group);
-            if place.rank() > self.reuse.verify {
-                return shared(group);
-            }
-            let mut kernel = Kernel::open(kernels, index, self.reuse.cache, self.stop)?;
-            let own = Some(self.own(&mut kernel, place.rank() > 0)?);
-            return Ok(Found { group, own });
-        }
-        let mut kernel = Kernel::open(kernels, index, self.reuse.cache, self.stop)?;
-        on_header(kernel.header()?);
-        if self.reuse.dedup == Dedup::Off {
-            place.post(None);
-            let own = Some(self.own(&mut kernel, false)?);
-            return Ok(Found { group: None, own });
-        }
-        if kernel.known().is_none() && simulates_while_reading(self.options.level) {
-            let estimate = kernel.simulate(self.gpu, self.options, true, self.kept)?;
-            let group = kernel.known().map(|identity| identity.content);
-            place.post(group);
-            let own = Some((estimate, false));
-            return Ok(Found { group, own });
-        }
-        let group = Some(kernel.identify()?.content);
-        place.post(group);
-        if place.rank() > self.reuse.verify {
-            return shared(group);
-        }
-        let own = Some(self.own(&mut kernel, place.rank() > 0)?);
-        Ok(Found { group, own })
-    }
-
-    /// The kernel's own result, and whether it was kept from an earlier run. One that is to check another is
-    /// simulated in any case: a kept result would be compared with itself.
-    fn own(&self, kernel: &mut Kernel<'_>, check: bool) -> Result<(KernelEstimate, bool), SimulateError> {
-        if let Some(kept) = self.kept.filter(|_| !check)
-            && let Some(estimate) = kernel.kept(kept)?
-        {
-            return Ok((estimate, true));
-        }
-        let estimate = kernel.simulate(self.gpu, self.options, false, self.kept)?;
-        Ok((estimate, false))
-    }
 }
 
 #[cfg(test)]

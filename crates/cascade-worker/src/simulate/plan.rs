@@ -62,7 +62,7 @@ impl Plan {
     ) -> Result<Self, SimulateError> {
         let work = |index: usize, _: &mut dyn FnMut(&KernelHeader)| {
             let mut kernel = Kernel::open(kernels, index, reuse.cache, stop)?;
-            let identity = kernel.identify()?;
+            let (identity, _) = kernel.identify()?;
             Ok((kernel.header()?.clone(), identity))
         };
         let files: Vec<&str> = kernels.list.kernels().collect();

@@ -1,6 +1,4 @@
-//! When a result may stand for another simulation: the settings, and the one place that allows it.
-
-use cascade_engine::Level;
+//! When a result may stand for another simulation: the settings. `docs/planning.md` has the rules.
 
 use super::cache::Cache;
 
@@ -37,27 +35,4 @@ pub struct Reuse<'a> {
     pub verify: usize,
     /// Between runs.
     pub cache: Option<&'a Cache>,
-}
-
-impl Reuse<'_> {
-    /// What of it holds at `level`. This is where an engine opts out whose result depends on more than the
-    /// kernel and the GPU, such as caches that earlier kernels have warmed: a level that is not named here
-    /// simulates every kernel.
-    pub(super) fn at(self, level: Level) -> Self {
-        // L0: caches start cold for every kernel, and lines only count as equal or different.
-        if matches!(level, Level::L0) {
-            return self;
-        }
-        Self {
-            dedup: Dedup::Off,
-            verify: 0,
-            cache: None,
-        }
-    }
-}
-
-/// Whether simulating costs little more than reading the trace. Then both are done in one pass; otherwise a
-/// kernel is identified first and simulated only when its result is not known.
-pub(super) fn simulates_while_reading(level: Level) -> bool {
-    matches!(level, Level::L0)
 }

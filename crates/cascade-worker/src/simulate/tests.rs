@@ -2,6 +2,7 @@
 
 mod reuse;
 mod sound;
+mod warm;
 
 use std::fmt::Write as _;
 use std::path::Path;

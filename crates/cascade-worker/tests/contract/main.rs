@@ -58,6 +58,7 @@ impl Bench {
             engine,
             scratch: self.dir.path().join("scratch"),
             threads: 2,
+            options: cascade_engine::Options::default(),
             dedup: cascade_worker::simulate::Dedup::Content,
             verify_dedup: 0,
             cache_dir: None,

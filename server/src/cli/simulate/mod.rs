@@ -10,10 +10,11 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use cascade_engine::report::LogWriter;
-use cascade_engine::{EngineError, Level, Options};
+use cascade_engine::{EngineError, Options};
 use cascade_worker::simulate::{Check, Gpu, Kernels, Reuse, SimulateError, Step, find_gpu, simulate};
 use indicatif::ProgressBar;
 
+use super::engine::EngineArgs;
 use super::fail::Fail;
 use super::out::{Out, note};
 use super::reuse::ReuseArgs;
@@ -32,9 +33,11 @@ pub(crate) struct Args {
     /// The engine
     #[arg(long, value_enum, default_value_t = Engine::Cascade)]
     engine: Engine,
-    /// 0: bounds from one pass over the trace; 1: event by event, each kernel with an empty L2, much slower
-    #[arg(long, value_name = "0|1", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=1))]
-    level: u8,
+    /// Say of each kernel what limits it and what would help
+    #[arg(long)]
+    explain: bool,
+    #[command(flatten)]
+    closely: EngineArgs,
     /// Write the log that a sim would print (one GPU only)
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
@@ -91,10 +94,7 @@ pub(crate) fn run(args: Args, out: &mut Out) -> Result {
         verify: args.reuse.verify_dedup,
         cache: cache.as_ref(),
     };
-    let options = Options {
-        level: if args.level == 1 { Level::L1 } else { Level::L0 },
-        ..Options::default()
-    };
+    let options = args.closely.options();
     let results: Result<Vec<Simulated>> = gpus
         .into_iter()
         .map(|gpu| one(kernels, gpu, &options, reuse, threads, args.log.as_deref(), &bar))
@@ -104,7 +104,10 @@ pub(crate) fn run(args: Args, out: &mut Out) -> Result {
     if out.is_json() {
         out.json(&report::json(kernels, &results))?
     } else {
-        report::print(&results, out)?
+        report::print(&results, out)?;
+        if args.explain {
+            report::explain(&results, out)?;
+        }
     }
     let failures: Vec<&Simulated> = results.iter().filter(|result| result.error.is_some()).collect();
     if failures.is_empty() {
@@ -212,6 +215,7 @@ fn one(
     }
     Ok(Simulated {
         gpu,
+        options: *options,
         kernels: done,
         checks,
         error,

@@ -1,8 +1,9 @@
 //! The results of `simulate-trace` as a table and as JSON.
 
 use cascade_accelsim::trace::KernelHeader;
-use cascade_engine::report::Origin;
-use cascade_engine::{KernelEstimate, Level};
+use cascade_api::{Bar, KernelExplanation, StatValue, explain as explain_stats};
+use cascade_engine::report::{Origin, kernel_stats};
+use cascade_engine::{KernelEstimate, Level, Options};
 use cascade_worker::simulate::{Check, Gpu, Kernels, SimulateError};
 use serde_json::{Value, json};
 
@@ -33,11 +34,26 @@ impl Kernel {
             origin,
         }
     }
+
+    /// What limits it, from the same statistics as its log has.
+    fn explanation(&self) -> Option<KernelExplanation> {
+        let value = |text: String| match text.parse::<f64>() {
+            Ok(number) if number.is_finite() => StatValue::Number(number),
+            _ => StatValue::Text(text),
+        };
+        let stats = kernel_stats(&self.estimate).into_iter();
+        explain_stats(
+            &stats
+                .map(|(name, text)| (format!("cascade_engine_{name}"), value(text)))
+                .collect(),
+        )
+    }
 }
 
 /// A trace on one GPU.
 pub(super) struct Simulated {
     pub(super) gpu: Gpu,
+    pub(super) options: Options,
     pub(super) kernels: Vec<Kernel>,
     /// How far simulated members of groups were from the first.
     pub(super) checks: Vec<Check>,
@@ -123,13 +139,11 @@ pub(super) fn print(results: &[Simulated], out: &mut Out) -> Result {
     out.table(&table)?;
     for result in results {
         let model = &result.gpu.model;
-        let level = result
-            .kernels
-            .first()
-            .map_or(Level::L0, |kernel| kernel.estimate.level);
-        let how = match level {
-            Level::L0 => "analytic bounds",
-            Level::L1 => "event by event, L2 empty before each kernel",
+        let (level, cold) = (result.options.level, result.options.cold);
+        let how = match (level, cold) {
+            (Level::L0, _) => "analytic bounds",
+            (Level::L1, true) => "event by event, L2 empty before each kernel",
+            (Level::L1, false) => "event by event, L2 as the kernels before left it",
         };
         let level = level.as_str();
         out.line(format_args!(
@@ -149,6 +163,14 @@ pub(super) fn print(results: &[Simulated], out: &mut Out) -> Result {
                 grouped(cached as u64),
             ))?;
         }
+        for kernel in &result.kernels {
+            if let Some(why) = &kernel.estimate.fallback {
+                out.line(format_args!(
+                    "{}: kernel {} was bounded, not simulated: {why}",
+                    model.name, kernel.uid
+                ))?;
+            }
+        }
         for check in &result.checks {
             out.line(format_args!("{}: {check}.", model.name))?;
         }
@@ -164,6 +186,69 @@ pub(super) fn print(results: &[Simulated], out: &mut Out) -> Result {
                 covered * 100.0
             ))?;
         }
+    }
+    Ok(())
+}
+
+/// Says of each kernel what limits it and what would help; launches that share a result once.
+pub(super) fn explain(results: &[Simulated], out: &mut Out) -> Result {
+    for result in results {
+        let own = result
+            .kernels
+            .iter()
+            .filter(|kernel| kernel.origin.same_as.is_none());
+        for kernel in own {
+            let Some(it) = kernel.explanation() else { continue };
+            out.line("")?;
+            out.line(format_args!(
+                "{} #{} {}: {} cycles, {}",
+                result.gpu.model.name,
+                kernel.uid,
+                kernel.estimate.name,
+                grouped(kernel.estimate.cycles),
+                time_ns(kernel.estimate.time_ns)
+            ))?;
+            out.line(format_args!("  {}", it.limit))?;
+            for help in &it.helps {
+                let up_to = help.up_to.map_or(String::new(), |times| {
+                    format!(" (at most {times:.2} times as fast)")
+                });
+                out.line(format_args!("  would help: {}{up_to}", help.what))?;
+            }
+            list(out, "time", &it.parts)?;
+            list(out, "each resource alone", &it.bounds)?;
+            list(out, "warps' time", &it.waits)?;
+            for rate in &it.rates {
+                let text = match rate.text.as_str() {
+                    "" => String::new(),
+                    text => format!(" ({text})"),
+                };
+                out.line(format_args!(
+                    "  {}: {:.1} %{text}",
+                    rate.label,
+                    rate.share * 100.0
+                ))?;
+            }
+            for caveat in &it.caveats {
+                out.line(format_args!("  note: {caveat}"))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn list(out: &mut Out, title: &str, bars: &[Bar]) -> Result {
+    if bars.is_empty() {
+        return Ok(());
+    }
+    out.line(format_args!("  {title}:"))?;
+    for bar in bars {
+        out.line(format_args!(
+            "    {:>5.1} %  {:>14}  {}",
+            bar.share * 100.0,
+            grouped(bar.cycles.round() as u64),
+            bar.label
+        ))?;
     }
     Ok(())
 }
@@ -193,7 +278,9 @@ fn gpu(result: &Simulated) -> Value {
             "cached": kernel.origin.cached,
             "grid": kernel.grid,
             "block": kernel.block,
+            "l2_start": kernel.estimate.l2_start(),
             "estimate": kernel.estimate,
+            "explanation": kernel.explanation(),
         })).collect::<Vec<_>>(),
         "totals": {
             "kernels": result.kernels.len(),

@@ -42,7 +42,7 @@ use key::Writer;
 use regions::{Regions, Span};
 
 /// What a trace is, whatever its file, name and place in memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
     /// Key of the instruction stream and the address pattern.
     pub content: Key,

@@ -1,8 +1,11 @@
 //! Latencies and bandwidths of each level, conflicts, coalescing, atomics, warm caches.
 
 use super::{GLOBAL, L1, body, near, run, stats};
+use cascade_accelsim::trace::{BlockSource, ThreadBlock};
+
 use crate::engine::{Engine, Options};
-use crate::l1::L2State;
+use crate::estimate::L2Start;
+use crate::l1::{L2State, Recorded};
 use crate::testing::{Builder, Synthetic, gpu};
 
 fn chase(opcode: &'static str, step: u64, wrap: u64) -> Synthetic {
@@ -104,6 +107,30 @@ fn what_l2_holds_is_read_at_l2_bandwidth() {
         (cold.body_cycles, cold.dram_bytes),
         (first.body_cycles, first.dram_bytes)
     );
+}
+
+#[test]
+fn touches_leave_what_a_simulation_leaves() {
+    let a100 = gpu("SM80_A100");
+    let source = stream(80, 300, 4, GLOBAL);
+    let mut copy = source.clone();
+    let mut recorded = Recorded::new(&mut copy);
+    let mut block = ThreadBlock::default();
+    while recorded.next_block(&mut block).expect("in memory") {}
+    let touches = recorded.into_touches();
+    let mut touched = L2State::cold(&a100);
+    let nothing = touched.warmth(&touches);
+    touched.touch(&touches);
+    assert_ne!(nothing, touched.warmth(&touches));
+    let mut simulated = L2State::cold(&a100);
+    let next = |state: &mut L2State| {
+        Engine::simulate_next_kernel(&mut source.clone(), &a100, &L1, state).expect("simulates")
+    };
+    next(&mut simulated);
+    assert_eq!(simulated.warmth(&touches), touched.warmth(&touches));
+    let (a, b) = (next(&mut simulated), next(&mut touched));
+    assert_eq!((a.body_cycles, a.dram_bytes), (b.body_cycles, b.dram_bytes));
+    assert_eq!(b.l2_start(), L2Start::Warm);
 }
 
 #[test]

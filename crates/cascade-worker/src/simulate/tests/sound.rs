@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use cascade_accelsim::trace::identity::{MAX_RELOCATABLE_LINES, identify};
 use cascade_accelsim::trace::open;
 use cascade_engine::l0::MAX_EXACT_LINES;
-use cascade_engine::{Engine, GpuModel, KernelEstimate, Options};
+use cascade_engine::{Engine, GpuModel, KernelEstimate, Level, Options};
 use proptest::prelude::*;
 
 use crate::simulate::find_gpu;
@@ -89,7 +89,11 @@ fn text(accesses: &[Access], bases: [u64; 3]) -> String {
 
 fn key_and_result(text: &str) -> (String, KernelEstimate) {
     let source = || open(Cursor::new(text.as_bytes()), "k.traceg").unwrap();
-    let result = Engine::simulate_kernel(&mut *source(), &GPU, &Options::default()).unwrap();
+    let options = Options {
+        level: Level::L0,
+        ..Options::default()
+    };
+    let result = Engine::simulate_kernel(&mut *source(), &GPU, &options).unwrap();
     (identify(&mut *source()).unwrap().content.to_string(), result)
 }
 
