@@ -14,6 +14,7 @@ pub mod ingest;
 pub mod launcher;
 pub mod metrics;
 pub mod monitor;
+mod openai;
 pub mod openapi;
 pub mod pages;
 pub mod runs;

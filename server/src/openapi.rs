@@ -8,18 +8,20 @@ use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder
 use utoipa::{Modify, OpenApi, ToResponse, ToSchema};
 
 use crate::http::{events, health, runs, scenarios, session, sims, traces};
+use crate::openai::http as openai;
 
 macro_rules! errors {
-    ($($(#[$doc:meta])* $name:ident = $description:literal;)+) => {$(
+    ($body:ty; $($(#[$doc:meta])* $name:ident = $description:literal;)+) => {$(
         $(#[$doc])*
         #[derive(ToResponse)]
         #[response(description = $description)]
         #[expect(dead_code, reason = "only its description is used")]
-        pub(crate) struct $name(api::ErrorBody);
+        pub(crate) struct $name($body);
     )+};
 }
 
 errors! {
+    api::ErrorBody;
     /// 400.
     BadBody = "The body broke off or is no request body at all.";
     /// 401.
@@ -38,6 +40,26 @@ errors! {
     BaseFailed = "The sim behind the step times failed or sent no step timing; the answer names it and its run.";
     /// 504.
     BaseTimeout = "The sim behind the step times has not finished in time and goes on; the answer names it and its run.";
+}
+
+errors! {
+    api::OpenAiErrorBody;
+    /// 400.
+    OpenAiRejected = "The body is no JSON, does not fit, or asks for more tokens than the model takes.";
+    /// 401.
+    OpenAiUnauthorized = "The API key is not the app's token.";
+    /// 404.
+    OpenAiNotFound = "`model` is neither the id of a trace nor the model of a ready one.";
+    /// 409.
+    OpenAiConflict = "The trace is not `ready`.";
+    /// 413.
+    OpenAiTooLarge = "The body is over its limit, which the answer states.";
+    /// 422.
+    OpenAiUnsupported = "Requests of this model on this GPU cannot be estimated.";
+    /// 502.
+    OpenAiBaseFailed = "The sim behind the step times failed or sent no step timing.";
+    /// 504.
+    OpenAiBaseTimeout = "The sim behind the step times has not finished in time and goes on.";
 }
 
 /// Raw bytes.
@@ -65,8 +87,10 @@ pub(crate) struct ChromeTrace {
     modifiers(&Security),
     security(("token" = []), ("session" = [])),
     components(
-        responses(BadBody, Unauthorized, CrossSite, NotFound, Conflict, TooLarge, Unprocessable, BaseFailed, BaseTimeout),
-        schemas(api::ErrorBody)
+        responses(BadBody, Unauthorized, CrossSite, NotFound, Conflict, TooLarge, Unprocessable, BaseFailed, BaseTimeout,
+            OpenAiRejected, OpenAiUnauthorized, OpenAiNotFound, OpenAiConflict, OpenAiTooLarge, OpenAiUnsupported,
+            OpenAiBaseFailed, OpenAiBaseTimeout),
+        schemas(api::ErrorBody, api::OpenAiErrorBody)
     ),
     paths(
         health::health,
@@ -101,6 +125,10 @@ pub(crate) struct ChromeTrace {
         scenarios::list,
         scenarios::get,
         scenarios::delete,
+        openai::models,
+        openai::model,
+        openai::completions,
+        openai::chat,
         session::start,
         session::end,
     )

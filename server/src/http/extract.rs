@@ -70,7 +70,7 @@ pub(super) async fn read(body: Body, limit: usize) -> Result<Bytes, Error> {
 /// Reads and validates a JSON body.
 ///
 /// Its media type is not asked for: what counts is whether it is what it should be.
-pub(super) async fn json<T: Validate + Send + 'static>(body: Body, limit: usize) -> Result<T, Error> {
+pub(crate) async fn json<T: Validate + Send + 'static>(body: Body, limit: usize) -> Result<T, Error> {
     /// Bodies above this are parsed beside the other requests' work.
     const LONG: usize = 256 * 1024;
     let bytes = read(body, limit).await?;

@@ -3,7 +3,7 @@
 mod answer;
 pub(crate) mod caller;
 pub(crate) mod events;
-mod extract;
+pub(crate) mod extract;
 pub(crate) mod health;
 mod layers;
 pub(crate) mod runs;
@@ -17,7 +17,7 @@ use axum::routing::{any, get, post};
 
 use crate::app_state::AppState;
 use crate::error::Error;
-use crate::{openapi, pages};
+use crate::{openai, openapi, pages};
 
 /// The whole app.
 pub fn router(state: AppState) -> Router {
@@ -63,6 +63,7 @@ pub fn router(state: AppState) -> Router {
         .route("/api", any(async || Error::NoRoute))
         .route("/api/", any(async || Error::NoRoute))
         .route("/api/{*rest}", any(async || Error::NoRoute))
+        .nest("/v1", openai::routes())
         .with_state(state.clone())
         .fallback_service(site);
     layers::wrap(app, state)

@@ -66,7 +66,7 @@ impl Service {
     }
 
     /// A sim's digest, or why what it sent cannot be read.
-    async fn digest_of(
+    pub(crate) async fn digest_of(
         &self,
         sim: &SimId,
         gpu: &str,

@@ -38,6 +38,44 @@ impl Wanted {
             fresh: ask.fresh,
         }
     }
+
+    /// One trace, by its id.
+    pub(crate) fn trace(id: TraceId, gpu_config: Option<GpuName>, fresh: bool) -> Self {
+        Self {
+            trace_id: Some(id),
+            model: None,
+            gpu_config,
+            fresh,
+        }
+    }
+
+    /// A model's newest ready trace.
+    pub(crate) fn model(name: String, gpu_config: Option<GpuName>, fresh: bool) -> Self {
+        Self {
+            trace_id: None,
+            model: Some(name),
+            gpu_config,
+            fresh,
+        }
+    }
+}
+
+/// A trace, GPU and model that fit together, before anything is launched.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    pub(crate) trace: TraceSummary,
+    pub(crate) gpu: GpuName,
+    pub(crate) model: ModelFacts,
+    fresh: bool,
+}
+
+/// The sim that was chosen or launched, which may not have finished.
+#[derive(Clone, Debug)]
+pub(crate) struct Chosen {
+    pub(crate) run_id: RunId,
+    pub(crate) sim_id: SimId,
+    /// Whether it had finished before anybody asked.
+    pub(crate) cached: bool,
 }
 
 /// A finished sim with its profile.
@@ -55,20 +93,73 @@ pub(crate) struct Base {
 impl Service {
     /// Finds, waits for or launches the sim, and builds its profile.
     pub(crate) async fn scenario_base(&self, wanted: &Wanted) -> Result<Base, Error> {
+        let found = self.scenario_find(wanted).await?;
+        let chosen = self.scenario_choose(&found).await?;
+        self.scenario_finish(&found, chosen).await
+    }
+
+    /// Finds the trace, GPU and model, and checks that they fit: what is not covered never will be.
+    pub(crate) async fn scenario_find(&self, wanted: &Wanted) -> Result<Found, Error> {
         let trace = self.scenario_trace(wanted).await?;
         let gpu = self.scenario_gpu(&trace, wanted)?;
-        // Before anything is launched: a model that is not covered never will be.
         let model = self.scenario_model(&trace).await?;
-        let (run_id, sim_id, cached) = self.scenario_sim(&trace, &gpu, wanted.fresh).await?;
+        Ok(Found {
+            trace,
+            gpu,
+            model,
+            fresh: wanted.fresh,
+        })
+    }
+
+    /// GPUs on which requests of a trace can be estimated; none where its model is not covered or nothing says how
+    /// its steps are made up.
+    pub(crate) async fn scenario_targets(&self, trace: &TraceSummary) -> Result<Vec<GpuName>, Error> {
+        let fitting = TARGETS.map(GpuName::from).into_iter().filter(|name| {
+            let gpu = self.gpus.get(name);
+            gpu.is_some_and(|gpu| gpu.arch == trace.trace_gpu_arch)
+        });
+        let fitting: Vec<GpuName> = fitting.collect();
+        if trace.state != TraceState::Ready || self.scenario_model(trace).await.is_err() {
+            return Ok(Vec::new());
+        }
+        let mut targets = Vec::new();
+        for gpu in fitting {
+            if trace.has_step_timeline || self.db.base_finished(&trace.id, &gpu).await?.is_some() {
+                targets.push(gpu);
+            }
+        }
+        Ok(targets)
+    }
+
+    /// Finds or launches the sim.
+    pub(crate) async fn scenario_choose(&self, found: &Found) -> Result<Chosen, Error> {
+        let (run_id, sim_id, cached) = self.scenario_sim(&found.trace, &found.gpu, found.fresh).await?;
+        Ok(Chosen {
+            run_id,
+            sim_id,
+            cached,
+        })
+    }
+
+    /// Waits for the sim if need be, and builds its profile.
+    pub(crate) async fn scenario_finish(&self, found: &Found, chosen: Chosen) -> Result<Base, Error> {
+        let Chosen {
+            run_id,
+            sim_id,
+            cached,
+        } = chosen;
         if !cached {
             self.scenario_wait(&run_id, &sim_id).await?;
         }
+        let Found {
+            trace, gpu, model, ..
+        } = found;
         let profile = self
-            .scenario_profile(&trace, &gpu, &run_id, &sim_id, model)
+            .scenario_profile(trace, gpu, &run_id, &sim_id, model.clone())
             .await?;
         Ok(Base {
-            trace_id: trace.id,
-            gpu_config: gpu,
+            trace_id: trace.id.clone(),
+            gpu_config: gpu.clone(),
             run_id,
             sim_id,
             cached,

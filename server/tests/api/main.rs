@@ -10,6 +10,7 @@ mod errors;
 mod events;
 mod files;
 mod logs;
+mod openai;
 mod openapi;
 mod pages;
 mod runs;

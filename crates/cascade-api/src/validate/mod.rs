@@ -5,6 +5,7 @@
 
 mod body;
 mod field;
+mod openai;
 mod scenario;
 #[cfg(test)]
 mod tests;
@@ -12,7 +13,8 @@ mod tests;
 use serde_json::Value;
 
 use crate::{
-    FieldError, Heartbeat, Loc, LogChunk, RunCreate, ScenarioCreate, ScenarioSave, StepTimelineUpload,
+    ChatCreate, CompletionCreate, FieldError, Heartbeat, Loc, LogChunk, RunCreate, ScenarioCreate,
+    ScenarioSave, StepTimelineUpload,
 };
 
 pub use field::Checker;
@@ -53,3 +55,5 @@ body!(LogChunk, body::log_chunk);
 body!(StepTimelineUpload, body::step_timeline);
 body!(ScenarioCreate, scenario::scenario_create);
 body!(ScenarioSave, scenario::scenario_save);
+body!(CompletionCreate, openai::completion_create);
+body!(ChatCreate, openai::chat_create);
