@@ -107,7 +107,7 @@ impl<'a> Peer<'a> {
     fn command(&self, file: &str) -> Command {
         let mut command = Command::new(&self.program);
         command
-            .args(["sim", "--hardware", "h100", "-q", "--no-color", "-c"])
+            .args(["--hardware", "h100", "-q", "--no-color", "-c"])
             .arg(self.configs.join("llama.toml"))
             .arg("-w")
             .arg(self.configs.join(file));
