@@ -11,7 +11,7 @@ mod summary;
 
 use std::collections::BTreeMap;
 
-use crate::timeline::{Extra, Stamp, Step, Timeline};
+use crate::timeline::{Extra, MAX_TIME, Stamp, Step, Timeline};
 use crate::{SimDuration, SimDurations};
 
 pub use summary::{Coverage, GapSummary, KindSummary, Simulation, StepCoverage};
@@ -44,7 +44,7 @@ pub enum SimulateError {
     },
     /// A time that cannot be.
     #[error(
-        "repeat {repeat}, step {step}, seq {seq}: a duration of {ns} ns; it must be a number of at least 0"
+        "repeat {repeat}, step {step}, seq {seq}: a duration of {ns} ns; it must be a number from 0 to {MAX_TIME:e}"
     )]
     Duration {
         /// The repeat named.
@@ -128,7 +128,7 @@ fn in_order(durations: &[SimDuration]) -> Result<Vec<&SimDuration>, SimulateErro
     for (i, &time) in times.iter().enumerate() {
         let (repeat, step, seq) = place_of(time);
         let ns = time.duration_ns;
-        if !(ns.is_finite() && ns >= 0.0) {
+        if !(0.0..=MAX_TIME).contains(&ns) {
             return Err(SimulateError::Duration {
                 repeat,
                 step,

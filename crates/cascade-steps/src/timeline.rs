@@ -11,11 +11,11 @@ mod request;
 mod step;
 
 pub use kernel::{Kernel, Shape};
-pub use number::Stamp;
+pub use number::{MAX_TIME, Stamp};
 pub use request::Request;
 pub use step::Step;
 
-pub(crate) use number::Out;
+pub(crate) use number::{Out, far, unfit};
 pub(crate) use read::{Read, Shapes, read_text};
 pub(crate) use record::record;
 
@@ -66,6 +66,18 @@ pub enum TimelineError {
         /// The step.
         step: i64,
         /// The field, with the kernel where it belongs to one.
+        field: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A value of a request that cannot be.
+    #[error("{file}: request of repeat {repeat}: {field} {problem}")]
+    Request {
+        /// Which file.
+        file: String,
+        /// The request's repeat.
+        repeat: i64,
+        /// The field.
         field: String,
         /// What is wrong.
         problem: String,
@@ -137,6 +149,16 @@ impl Timeline {
                 field,
                 problem,
             })?;
+        }
+        for request in &self.requests {
+            request
+                .check()
+                .map_err(|(field, problem)| TimelineError::Request {
+                    file: file.to_owned(),
+                    repeat: request.repeat,
+                    field,
+                    problem,
+                })?;
         }
         places.sort_unstable();
         match places.windows(2).find(|pair| pair.first() == pair.last()) {

@@ -8,6 +8,21 @@ use serde::ser::{Serialize, Serializer};
 /// Whole numbers below this are exact as `f64`.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
+/// Largest time, in ns or ms: 31 years. A timeline's sums of such times stay far from what an `f64` holds.
+pub const MAX_TIME: f64 = 1e18;
+
+/// What is wrong with a duration.
+pub(crate) fn unfit(value: f64) -> Option<String> {
+    let fits = (0.0..=MAX_TIME).contains(&value);
+    (!fits).then(|| format!("is {value}; it must be a number from 0 to {MAX_TIME:e}"))
+}
+
+/// What is wrong with a difference of times.
+pub(crate) fn far(value: f64) -> Option<String> {
+    let fits = (-MAX_TIME..=MAX_TIME).contains(&value);
+    (!fits).then(|| format!("is {value}; it must be a number within ±{MAX_TIME:e}"))
+}
+
 /// A point in time, in ns from an origin that the file chooses: a whole part and a fraction below 1.
 ///
 /// Nanoseconds since 1970 do not fit an `f64`, whose step there is 256 ns.

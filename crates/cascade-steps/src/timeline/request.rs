@@ -1,6 +1,6 @@
 //! One request: one repeat of the workload.
 
-use super::{Stamp, record};
+use super::{Stamp, far, record};
 
 record! {
     /// One request from arrival to end; one for each repeat.
@@ -36,5 +36,26 @@ record! {
         maybe first_token_ns: Option<Stamp>,
         /// When its last token came.
         maybe last_token_ns: Option<Stamp>,
+    }
+}
+
+impl Request {
+    /// The first field that cannot be, and why.
+    pub(super) fn check(&self) -> Result<(), (String, String)> {
+        let ms = [
+            ("queued_ms", self.queued_ms),
+            ("ttft_ms", self.ttft_ms),
+            ("itl_ms_mean", self.itl_ms_mean),
+            ("itl_ms_p50", self.itl_ms_p50),
+            ("e2e_ms", self.e2e_ms),
+            ("pre_first_step_ns", self.pre_first_step_ns),
+            ("post_last_step_ns", self.post_last_step_ns),
+        ];
+        for (field, value) in ms {
+            if let Some(problem) = value.and_then(far) {
+                return Err((field.to_owned(), problem));
+            }
+        }
+        Ok(())
     }
 }

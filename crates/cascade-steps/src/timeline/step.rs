@@ -1,6 +1,6 @@
 //! One step of the model: a prefill or a decode.
 
-use super::{Kernel, Stamp, record};
+use super::{Kernel, Stamp, far, record, unfit};
 
 record! {
     /// One step of a repeat. `baseline_*` is measured without a profiler, `profiled_*` under one.
@@ -48,21 +48,34 @@ record! {
 impl Step {
     /// The first field that cannot be, and why.
     pub(super) fn check(&self) -> Result<(), (String, String)> {
-        let negative = |value: f64| format!("is {value}; it must be a number of at least 0");
         let walls = [
             ("baseline_wall_ns", self.baseline_wall_ns),
             ("profiled_wall_ns", self.profiled_wall_ns),
             ("gpu_busy_ns", self.gpu_busy_ns),
         ];
         for (field, value) in walls {
-            if let Some(value) = value.filter(|v| !(v.is_finite() && *v >= 0.0)) {
-                return Err((field.to_owned(), negative(value)));
+            if let Some(problem) = value.and_then(unfit) {
+                return Err((field.to_owned(), problem));
+            }
+        }
+        // Residuals and gaps may be negative.
+        let others = [
+            ("cuda_api_ns", self.cuda_api_ns),
+            ("host_ns", self.host_ns),
+            ("baseline_gap_before_ns", self.baseline_gap_before_ns),
+            ("profiled_gap_before_ns", self.profiled_gap_before_ns),
+        ];
+        for (field, value) in others {
+            if let Some(problem) = value.and_then(far) {
+                return Err((field.to_owned(), problem));
             }
         }
         for kernel in &self.kernels {
-            let ns = kernel.duration_ns;
-            if !(ns.is_finite() && ns >= 0.0) {
-                return Err((format!("kernel {} duration_ns", kernel.seq), negative(ns)));
+            if let Some(problem) = unfit(kernel.duration_ns) {
+                return Err((format!("kernel {} duration_ns", kernel.seq), problem));
+            }
+            if let Some(problem) = kernel.start_offset_ns.and_then(far) {
+                return Err((format!("kernel {} start_offset_ns", kernel.seq), problem));
             }
         }
         match self.repeated_seq() {

@@ -52,7 +52,7 @@ fn errors_name_file_place_and_field() {
     let error = parse(&TWO_STEPS.replace("1376.5", "-3")).unwrap_err().to_string();
     assert_eq!(
         error,
-        "corrected_timeline.json: repeat 0, step 0: kernel 2 duration_ns is -3; it must be a number of at least 0"
+        "corrected_timeline.json: repeat 0, step 0: kernel 2 duration_ns is -3; it must be a number from 0 to 1e18"
     );
     let error = parse(&TWO_STEPS.replace(r#""seq":2"#, r#""seq":1"#))
         .unwrap_err()
@@ -91,5 +91,35 @@ fn a_stamp_moves_without_loss() {
     assert_eq!(
         serde_json::to_string(&Stamp::from_ns(5).plus(-0.5)).unwrap(),
         "4.5"
+    );
+}
+
+#[test]
+fn times_whose_sums_would_not_be_numbers_are_refused() {
+    for (from, to, expected) in [
+        ("2016", "1.7e308", "step 0: kernel 1 duration_ns is 17"),
+        (
+            "6507260.692579505",
+            "1e19",
+            "step 0: baseline_wall_ns is 10000000000000000000",
+        ),
+        ("5963165", "-1e19", "step 0: host_ns is -10000000000000000000"),
+        ("108088.07402640952", "1e300", "kernel 1 start_offset_ns is 1"),
+        (
+            r#""e2e_ms":9"#,
+            r#""e2e_ms":1e200"#,
+            "request of repeat 0: e2e_ms is 1",
+        ),
+    ] {
+        let error = parse(&TWO_STEPS.replace(from, to)).unwrap_err().to_string();
+        assert!(error.contains(expected) && error.contains("1e18"), "{error}");
+    }
+    let most = TWO_STEPS.replace("2016", "1e18").replace("1376.5", "1e18");
+    let simulated = crate::simulate(&parse(&most).unwrap(), &crate::SimDurations::default()).unwrap();
+    assert!(
+        simulated.steps[0]
+            .kernels
+            .iter()
+            .all(|kernel| kernel.duration_ns == 1e18)
     );
 }
