@@ -232,29 +232,38 @@ impl Api {
         out
     }
 
-    /// One form of a union in a line: its meaning and its fields.
+    /// One form of a union in a line: the value that marks it, its meaning and its fields.
     fn form(&self, form: &Value, style: Style) -> String {
         let meaning = text(form, "description");
         let Some(properties) = form.get("properties").and_then(Value::as_object) else {
             return format!("{}: {meaning}", self.ty(form, style));
         };
-        let fields: Vec<String> = properties
+        let mark = properties
             .iter()
+            .find_map(|(name, field)| Some((name, only_value(field)?)));
+        let head = mark.map_or_else(String::new, |(name, value)| format!("`{name}` = `{value}`: "));
+        let others = properties
+            .iter()
+            .filter(|(name, _)| mark.is_none_or(|(marked, _)| marked != *name));
+        let fields: Vec<String> = others
             .map(|(name, field)| {
                 let note = text(field, "description");
                 let note = if note.is_empty() {
                     note
                 } else {
-                    format!(", {}", note.trim_end_matches('.'))
+                    format!(": {}", note.trim_end_matches('.'))
                 };
                 format!(
-                    "`{name}` ({}{}{note})",
+                    "`{name}` ({}{}){note}",
                     self.ty(field, style),
                     optional(form, name)
                 )
             })
             .collect();
-        format!("{meaning} {}", fields.join("; "))
+        match fields.is_empty() {
+            true => format!("{head}{meaning}"),
+            false => format!("{head}{meaning} Fields: {}.", fields.join("; ")),
+        }
     }
 
     /// The fields of an object, also of one that adds to others.
@@ -470,6 +479,14 @@ fn optional(schema: &Value, name: &str) -> &'static str {
         ""
     } else {
         ", optional"
+    }
+}
+
+/// The value of a field that can have no other.
+fn only_value(field: &Value) -> Option<&str> {
+    match field.get("enum")?.as_array()?.as_slice() {
+        [value] => value.as_str(),
+        _ => None,
     }
 }
 

@@ -44,6 +44,14 @@ pub(super) const MAIN: &[Line] = &[
         "",
         r##"cascade runs steps $RUN | tail -20"##,
     ),
+    line("cli-help", "", "", r##"cascade --help"##),
+    line("cli-help-upload", "", "", r##"cascade upload --help"##),
+    line(
+        "cli-help-simulate-trace",
+        "",
+        "",
+        r##"cascade simulate-trace -h"##,
+    ),
     line("cli-gpus", "", "", r##"cascade gpus"##),
     line("cli-trace-info", "", "", r##"cascade trace info demo | head -8"##),
     line(

@@ -10,6 +10,8 @@ const PLAIN_ITEMS: usize = 4;
 const FIELDS: usize = 24;
 /// Letters of a text that are kept.
 const LETTERS: usize = 220;
+/// Letters of a line of text that are kept.
+const LINE: usize = 400;
 /// Letters of an event that are kept.
 const EVENT: usize = 700;
 /// Lines of a text answer, and of one in JSON, that are kept.
@@ -47,7 +49,7 @@ fn first(mut lines: Vec<String>, keep: usize) -> String {
 fn line(line: &str) -> String {
     match line.strip_prefix("data: ").map(serde_json::from_str::<Value>) {
         Some(Ok(event)) => letters(&format!("data: {}", cut(event, ITEMS[0])), EVENT),
-        _ => letters(line, LETTERS),
+        _ => letters(line, LINE),
     }
 }
 

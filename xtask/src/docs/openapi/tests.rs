@@ -78,7 +78,7 @@ fn types_are_described_by_fields_forms_or_kind() {
         "## Run\n\nA run.\n\nEvery field of [`Ask`](api-types.md#ask), and these.\n\n",
         "| `state` | `a` or `b` |  |",
         "## Time\n\nA time (ISO 8601).",
-        "- Always. `kind` (`open`); `rate` (number (above 0), optional)",
+        "- `kind` = `open`: Always. Fields: `rate` (number (above 0), optional).",
     ] {
         assert!(text.contains(part), "{part:?} is not in\n{text}");
     }
