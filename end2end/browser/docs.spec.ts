@@ -34,7 +34,7 @@ test("search works from the keyboard alone", async ({ page }) => {
   await page.keyboard.press("ArrowDown");
   await expect(options.nth(1)).toHaveAttribute("aria-selected", "true");
   await checkAccess(page);
-  const target = await options.nth(1).getByRole("link").getAttribute("href");
+  const target = await options.nth(1).getAttribute("href");
   await page.keyboard.press("Enter");
   await expect(page).toHaveURL(`${BASE()}${target}`);
 
@@ -86,6 +86,9 @@ test("the theme chosen in the app holds here too", async ({ page }) => {
   expect(await background()).toBe(dark);
 });
 
+// One page of each kind: axe takes seconds on the longest.
+const SCANNED = ["introduction", "quickstart", "deploy", "api-traces", "troubleshooting"];
+
 for (const scheme of ["light", "dark"] as const) {
   for (const width of [1440, 390]) {
     test(`documents at ${width} px, ${scheme}`, async ({ page, request }) => {
@@ -100,7 +103,7 @@ for (const scheme of ["light", "dark"] as const) {
         await page.screenshot({ path: `screenshots/docs-${name}-${width}-${scheme}.png` });
         const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
         expect(overflow, `${name} fits ${width} px`).toBeLessThanOrEqual(0);
-        await checkAccess(page);
+        if (SCANNED.includes(name)) await checkAccess(page);
       }
       if (width > 390) return;
       await page.getByRole("button", { name: "All pages" }).click();

@@ -107,15 +107,16 @@ const excerpt = (text, words) => {
   }
   return parts;
 };
+const options = () => [...list.querySelectorAll("a")];
 const choose = (at) => {
-  const items = [...list.children];
+  const items = options();
   items.forEach((item, i) => item.setAttribute("aria-selected", String(i === at)));
   if (items[at]) {
     input.setAttribute("aria-activedescendant", items[at].id);
     items[at].scrollIntoView({ block: "nearest" });
   } else input.removeAttribute("aria-activedescendant");
 };
-const chosen = () => [...list.children].findIndex((item) => item.getAttribute("aria-selected") === "true");
+const chosen = () => options().findIndex((item) => item.getAttribute("aria-selected") === "true");
 const search = async () => {
   const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
   const all = await load().catch(() => null);
@@ -126,13 +127,12 @@ const search = async () => {
     .slice(0, 12);
   list.replaceChildren(
     ...hits.map(([, [page, heading, address, text]], i) => {
-      const link = make("a", { href: address, tabIndex: -1 });
+      // The link is the option itself: an option may hold nothing that takes the focus.
+      const link = make("a", { id: `doc-result-${i}`, href: address, tabIndex: -1, role: "option" });
       link.append(make("strong", { textContent: heading }));
       if (heading !== page) link.append(make("span", { className: "muted", textContent: page }));
       link.append(make("span", { className: "doc-search-text" }, ...excerpt(text, words)));
-      const item = make("li", { id: `doc-result-${i}` }, link);
-      item.setAttribute("role", "option");
-      return item;
+      return make("li", { role: "none" }, link);
     }),
   );
   input.setAttribute("aria-expanded", String(hits.length > 0));
@@ -165,7 +165,7 @@ input.addEventListener("keydown", (event) => {
     if (count) choose((chosen() + (event.key === "ArrowDown" ? 1 : count - 1)) % count);
   } else if (event.key === "Enter") {
     event.preventDefault();
-    list.children[chosen()]?.querySelector("a").click();
+    options()[chosen()]?.click();
   }
 });
 dialog.addEventListener("click", (event) => {
