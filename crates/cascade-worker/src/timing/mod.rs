@@ -99,6 +99,11 @@ fn build(job: &Job, files: &Files, seen: &Seen) -> Result<(Bytes, String), Strin
     let real = real.map_err(|error| error.to_string())?;
     let mapping =
         parse_mapping(&read(&files.mapping, MAX_MAPPING_BYTES)?).map_err(|error| error.to_string())?;
+    if mapping.is_empty() {
+        return Err(format!(
+            "{MAPPING} names no kernel, so no launch has a simulated time"
+        ));
+    }
     let metadata = Metadata::of(job);
     let source = Source {
         engine: Some(job.engine().to_string()),
