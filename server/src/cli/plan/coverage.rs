@@ -1,17 +1,16 @@
 //! How much of a real timeline a trace's kernels stand for.
 
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use cascade_steps::mapping::{MAPPING, MAX_MAPPING_BYTES, parse_mapping};
-use cascade_steps::timeline::{CORRECTED, MAX_TIMELINE_BYTES, Timeline};
+use cascade_steps::timeline::CORRECTED;
 use cascade_worker::simulate::Plan;
 use serde::Serialize;
 
 use crate::cli::Result;
 use crate::cli::fail::Fail;
+use crate::cli::steps;
 
 /// Launches of the steps that count (no warm-up).
 #[derive(Debug, Default, Serialize)]
@@ -56,10 +55,9 @@ pub(super) fn of(
             false => Ok(None),
         };
     };
-    let rows = parse_mapping(&read(&mapping, MAX_MAPPING_BYTES)?);
+    let rows = parse_mapping(&steps::read(&mapping, MAX_MAPPING_BYTES)?);
     let rows = rows.map_err(|error| Fail::usage(format_args!("{}: {error}", mapping.display())))?;
-    let real = Timeline::parse(&timeline.to_string_lossy(), &read(&timeline, MAX_TIMELINE_BYTES)?);
-    let real = real.map_err(Fail::usage)?;
+    let real = steps::timeline(&timeline)?;
     let mut coverage = Coverage {
         mapped: rows.len() as u64,
         ..Coverage::default()
@@ -97,20 +95,10 @@ pub(super) fn of(
     Ok(Some(coverage))
 }
 
-/// A file of a trace: in its folder, or in the one above `traces` or the list.
+/// A file of a trace, packed or not: in its folder, or in the one above `traces` or the list.
 fn beside(trace: &Path, name: &str) -> Option<PathBuf> {
     let folders = trace.ancestors().take(3).filter(|folder| folder.is_dir());
     folders
-        .map(|folder| folder.join(name))
+        .flat_map(|folder| [folder.join(name), folder.join(format!("{name}.gz"))])
         .find(|file| file.is_file())
-}
-
-/// A whole file; its parser refuses what is beyond `limit`.
-fn read(path: &Path, limit: usize) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let file = File::open(path).map_err(Fail::file(path))?;
-    file.take(limit as u64 + 1)
-        .read_to_end(&mut bytes)
-        .map_err(Fail::file(path))?;
-    Ok(bytes)
 }
