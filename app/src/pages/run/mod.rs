@@ -63,6 +63,7 @@ fn Run(
     digests: Vec<SimStepDigest>,
 ) -> impl IntoView {
     let id = run.summary.id.clone();
+    let sample = run.summary.sample || run.trace.sample;
     let sims: Vec<SimId> = run.sims.iter().map(|sim| sim.id.clone()).collect();
     let live = Live::new(run, comparison);
 
@@ -89,7 +90,7 @@ fn Run(
         .into_iter()
         .map(|sim| {
             let on_select = Callback::new(move |id: SimId| select.set(Some(id.to_string())));
-            view! { <Tile live sim selected on_select /> }
+            view! { <Tile live sim sample selected on_select /> }
         })
         .collect();
     view! {

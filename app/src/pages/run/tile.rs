@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use crate::clock::use_now;
 use crate::data::segment;
 use crate::live::Live;
-use crate::ui::{EngineBadge, Progress, SimBadge, Stat};
+use crate::ui::{EngineBadge, Progress, SampleBadge, SimBadge, Stat};
 
 /// One sim, kept up to date.
 #[component]
@@ -16,6 +16,8 @@ pub(super) fn Tile(
     live: Live,
     /// Which sim.
     sim: SimId,
+    /// Whether its numbers are a sample's.
+    sample: bool,
     /// The sim whose log is open.
     selected: Memo<Option<SimId>>,
     /// Opens this sim's log.
@@ -86,7 +88,9 @@ pub(super) fn Tile(
                 </Stat>
             </dl>
             <div class="tile-foot">
-                <EngineBadge engine />
+                <span class="tile-marks">
+                    {sample.then(|| view! { <SampleBadge /> })} <EngineBadge engine />
+                </span>
                 <Heartbeat sim=found />
             </div>
             <div class="tile-actions">
