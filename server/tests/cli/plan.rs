@@ -1,5 +1,6 @@
 //! `cascade plan`, and results that are used again.
 
+use std::io::Write;
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -106,6 +107,16 @@ fn a_plan_tells_how_much_of_a_timeline_is_covered() {
         "{}",
         shown.stdout
     );
+    // Packed files are the trace's too.
+    for name in ["corrected_timeline.json", "kernel_mapping.json"] {
+        let plain = std::fs::read(folder.join(name)).unwrap();
+        let packed = std::fs::File::create(folder.join(format!("{name}.gz"))).unwrap();
+        let mut packed = flate2::write::GzEncoder::new(packed, flate2::Compression::fast());
+        packed.write_all(&plain).unwrap();
+        packed.finish().unwrap();
+        std::fs::remove_file(folder.join(name)).unwrap();
+    }
+    assert_eq!(json(&["plan", text(&folder)])["timeline"]["covered"], 1);
     let alone = run(&["plan", text(dir.path()), "--timeline", text(&elsewhere)]);
     assert_eq!(alone.code, 2);
 }

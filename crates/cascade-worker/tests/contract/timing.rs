@@ -124,6 +124,7 @@ async fn a_model_that_fails_costs_a_line_of_the_log_and_not_the_sim() {
     bench.write(TIMELINE, timeline());
     for (file, text, words) in [
         (MAPPING, mapping(9), "names kernel 9 `k9`"),
+        (MAPPING, "[]".to_owned(), "names no kernel"),
         (MAPPING, "[{}]".to_owned(), "kernel_mapping.json"),
         (TIMELINE, "{\"steps\": 3}".to_owned(), "corrected_timeline.json"),
     ] {
