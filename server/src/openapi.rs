@@ -121,6 +121,7 @@ pub(crate) struct ChromeTrace {
         sims::step_timeline,
         scenarios::run,
         scenarios::schema,
+        scenarios::search,
         scenarios::save,
         scenarios::list,
         scenarios::get,

@@ -18,6 +18,7 @@ mod results;
 mod run;
 mod scenario;
 mod scenario_answer;
+mod scenario_search;
 #[cfg(feature = "openapi")]
 mod scenario_workload;
 mod state;
@@ -38,6 +39,7 @@ pub use results::*;
 pub use run::*;
 pub use scenario::*;
 pub use scenario_answer::*;
+pub use scenario_search::*;
 pub use state::*;
 pub use time::*;
 pub use trace::*;

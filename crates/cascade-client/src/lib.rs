@@ -13,6 +13,7 @@ mod events;
 mod retry;
 mod routes;
 mod s3;
+mod scenarios;
 mod simulator;
 
 pub use client::Client;

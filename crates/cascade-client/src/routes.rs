@@ -1,11 +1,8 @@
 //! The routes that read traces, GPUs, runs and results, and create and cancel runs.
 
-use std::time::Duration;
-
 use cascade_api::{
     Comparison, GpuConfig, Health, KernelStat, RunCreate, RunDetail, RunFile, RunResults, RunSummary,
-    ScenarioCreate, ScenarioResult, SimFile, SimResults, SimStepDigest, SimStepTimeline, TraceDetail,
-    TraceSummary,
+    SimFile, SimResults, SimStepDigest, SimStepTimeline, TraceDetail, TraceSummary,
 };
 use reqwest::Method;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
@@ -13,9 +10,6 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 use crate::client::{Repeat, bare, json};
 use crate::error::causes;
 use crate::{Client, Error, Events, Result};
-
-/// Longest wait for a scenario: twice what the server waits by default.
-const SCENARIO_PATIENCE: Duration = Duration::from_secs(7_200);
 
 /// Every method fails as [`Error`] tells; ids that name nothing give [`Error::Refused`] with status 404.
 impl Client {
@@ -58,20 +52,6 @@ impl Client {
     pub async fn create_run(&self, run: &RunCreate) -> Result<RunDetail> {
         let url = self.url(&["runs"]);
         let make = |c: &Self| Ok(c.request(Method::POST, url.clone()).json(run));
-        json(self.send(Repeat::Unseen, make).await?).await
-    }
-
-    /// Runs a scenario. The server may have to simulate first, for which it waits up to an hour by default.
-    ///
-    /// # Errors
-    /// 404 for an unknown trace or model, 422 for what cannot be estimated, 502 and 504 when the base sim failed
-    /// or is not done.
-    pub async fn scenario(&self, scenario: &ScenarioCreate) -> Result<ScenarioResult> {
-        let url = self.url(&["scenarios"]);
-        let make = |c: &Self| {
-            Ok(c.slow(Method::POST, url.clone(), SCENARIO_PATIENCE)
-                .json(scenario))
-        };
         json(self.send(Repeat::Unseen, make).await?).await
     }
 

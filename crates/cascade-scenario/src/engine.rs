@@ -62,6 +62,11 @@ impl Engine {
             SchedulingRules::Reference => profile.gpu_memory_utilization(),
             SchedulingRules::VllmV1 => recorded.unwrap_or(VLLM_UTILIZATION),
         });
+        if settings.gpu_memory_utilization.or(recorded).is_none() && settings.num_kv_blocks.is_none() {
+            assumptions.push(format!(
+                "gpu_memory_utilization is taken to be {utilization}: neither the scenario nor the traced run gives it."
+            ));
+        }
         let mut config = match rules {
             SchedulingRules::Reference => reference(max_model_len),
             SchedulingRules::VllmV1 => vllm(settings, profile, max_model_len),

@@ -5,6 +5,8 @@ mod engine;
 mod evaluate;
 mod load;
 mod profile;
+mod search;
 
 pub use evaluate::{Refused, evaluate};
 pub use profile::{facts, profile, with_efficiency};
+pub use search::{Planned, plan, put, search};

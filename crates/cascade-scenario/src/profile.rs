@@ -3,37 +3,59 @@
 use cascade_api::{EfficiencyRange, ScenarioEfficiency};
 use cascade_serving::datasheet::{Datasheet, Efficiency, Fraction};
 use cascade_serving::facts::{FactsError, ModelFacts};
-use cascade_serving::profile::{PerfProfile, ProfileError};
+use cascade_serving::profile::{PerfProfile, ProfileError, RunDocument};
 use cascade_steps::Timeline;
 use serde_json::{Map, Value};
 
 use super::Refused;
 
-/// Fields of a run that a timeline's `meta` may lack and the trace's metadata may have.
-const RUN_FIELDS: [&str; 2] = ["gpu_memory_utilization", "max_model_len"];
-/// Where metadata keeps them.
-const RUN_PLACES: [&str; 3] = ["run", "workload", "model_config"];
+/// The trace's metadata, as a record of its run.
+const METADATA_FILE: &str = "metadata.json";
 
-/// The facts of a traced model, from the metadata of its trace or from the built-in table.
+/// The facts of a traced model: from the metadata of its trace, else from `run.json` or `workload.json` among
+/// `records`, else from the built-in table.
 ///
 /// # Errors
 /// A model that is neither described nor built in, or that is not covered.
-pub fn facts(model: &str, metadata: &Map<String, Value>) -> Result<ModelFacts, FactsError> {
-    ModelFacts::for_trace(model, metadata.get("model_config").and_then(Value::as_object))
+pub fn facts(
+    model: &str,
+    metadata: &Map<String, Value>,
+    records: &[RunDocument],
+) -> Result<ModelFacts, FactsError> {
+    let config = |fields: Option<&Value>| fields.and_then(Value::as_object).cloned();
+    if let Some(own) = config(metadata.get("model_config")) {
+        return ModelFacts::for_trace(model, Some(&own));
+    }
+    let recorded = records
+        .iter()
+        .find_map(|record| Some((record, config(record.field("model_config"))?)));
+    let Some((record, config)) = recorded else {
+        return ModelFacts::for_trace(model, None);
+    };
+    let mut facts = ModelFacts::for_trace(model, Some(&config))?;
+    facts.assumptions.push(format!(
+        "The model's dimensions are those that {} gives.",
+        record.name
+    ));
+    Ok(facts)
 }
 
-/// The profile of a simulated timeline. What it does not say of its run, the trace's metadata may.
+/// The profile of a simulated timeline. What it does not say of its run, `records` and the trace's metadata may,
+/// in this order.
 ///
 /// # Errors
 /// A timeline that is not of repeats of one request.
 pub fn profile(
-    mut timeline: Timeline,
+    timeline: &Timeline,
     metadata: &Map<String, Value>,
+    records: &[RunDocument],
     model: ModelFacts,
     gpu: Datasheet,
 ) -> Result<PerfProfile, ProfileError> {
-    supply(&mut timeline, metadata);
-    PerfProfile::from_timeline(&timeline, model, gpu, Efficiency::default())
+    let mut records = records.to_vec();
+    records.push(RunDocument::new(METADATA_FILE, metadata.clone()));
+    let profile = PerfProfile::from_timeline(timeline, model, gpu, Efficiency::default())?;
+    Ok(profile.with_recorded(&records))
 }
 
 /// The profile with the efficiencies that were asked for.
@@ -62,21 +84,4 @@ fn fraction(default: Fraction, ask: Option<EfficiencyRange>) -> Fraction {
         assumed: ask.assumed,
         high: ask.high.unwrap_or(default.high.max(ask.assumed)),
     })
-}
-
-/// Fills in what the timeline does not say of its run.
-fn supply(timeline: &mut Timeline, metadata: &Map<String, Value>) {
-    for field in RUN_FIELDS {
-        let places = RUN_PLACES
-            .iter()
-            .filter_map(|place| metadata.get(*place)?.get(field));
-        let found = metadata
-            .get(field)
-            .into_iter()
-            .chain(places)
-            .find(|value| value.is_number());
-        if let (Some(value), false) = (found, timeline.meta.contains_key(field)) {
-            timeline.meta.insert(field.to_owned(), value.clone());
-        }
-    }
 }

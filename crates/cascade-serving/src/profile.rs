@@ -3,9 +3,13 @@
 mod build;
 mod group;
 mod notes;
+mod recorded;
 
 pub use build::ProfileError;
 pub use group::{Group, GroupTimes, classify};
+pub use recorded::{MAX_RUN_FILE_BYTES, RUN_FILE, RunDocument, WORKLOAD_FILE};
+
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
@@ -99,6 +103,15 @@ pub struct ProfiledRun {
     pub gpu_memory_utilization: Option<f64>,
     /// `max_model_len` of the run, where recorded.
     pub max_model_len: Option<u32>,
+    /// `max_tokens` of its request, where recorded.
+    #[serde(default)]
+    pub max_tokens: Option<u32>,
+    /// The file that each of these settings is from; the timeline where none is named.
+    #[serde(default)]
+    pub sources: BTreeMap<String, String>,
+    /// Records that could not be used, and why.
+    #[serde(default)]
+    pub unused: Vec<String>,
 }
 
 /// All that the estimate of a step needs.

@@ -51,6 +51,7 @@ pub fn router(state: AppState) -> Router {
         .route("/api/sims/{sim_id}/step-timeline", post(sims::step_timeline))
         .route("/api/scenarios", post(scenarios::run))
         .route("/api/scenarios/schema", get(scenarios::schema))
+        .route("/api/scenarios/search", post(scenarios::search))
         .route("/api/scenarios/saved", get(scenarios::list).post(scenarios::save))
         .route(
             "/api/scenarios/saved/{id}",

@@ -7,7 +7,9 @@ use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 use cascade_api::limits::MAX_JSON_BYTES;
-use cascade_api::{SavedScenario, ScenarioCreate, ScenarioResult, ScenarioSave};
+use cascade_api::{
+    SavedScenario, ScenarioCreate, ScenarioResult, ScenarioSave, ScenarioSearch, ScenarioSearchResult,
+};
 
 use super::caller::Owner;
 use super::extract::{Id, json};
@@ -53,6 +55,34 @@ pub(crate) async fn schema(_: Owner) -> impl IntoResponse {
         [(CONTENT_TYPE, "application/json")],
         crate::openapi::json_schema("ScenarioCreate"),
     )
+}
+
+/// Runs a scenario many times: looks for the highest rate of requests that meets a goal, or for the settings and
+/// GPUs of which none has more throughput at no more latency.
+///
+/// Each GPU's sim is found, waited for or launched as for one scenario. What comes out are predictions, and is not
+/// stored.
+#[utoipa::path(post, path = "/api/scenarios/search", tag = "scenarios", request_body = ScenarioSearch, responses(
+    (status = 200, description = "What was found.", body = ScenarioSearchResult),
+    (status = 400, response = BadBody),
+    (status = 401, response = Unauthorized),
+    (status = 404, response = NotFound),
+    (status = 409, response = Conflict),
+    (status = 413, response = TooLarge),
+    (status = 422, response = Unprocessable),
+    (status = 502, response = BaseFailed),
+    (status = 504, response = BaseTimeout)))]
+pub(crate) async fn search(
+    _: Owner,
+    State(state): State<AppState>,
+    body: Body,
+) -> Result<Json<ScenarioSearchResult>, Error> {
+    let ask: ScenarioSearch = json(body, MAX_JSON_BYTES).await?;
+    let found = state
+        .shutdown
+        .run_until_cancelled(state.service.scenario_search(ask))
+        .await;
+    Ok(Json(found.ok_or(Error::Stopping)??))
 }
 
 /// Runs a scenario and saves it, with its result in brief.

@@ -214,7 +214,8 @@ impl Service {
 
     async fn scenario_model(&self, trace: &TraceSummary) -> Result<ModelFacts, Error> {
         let metadata = self.db.trace_metadata(&trace.id).await?.unwrap_or_default();
-        facts(trace.model.as_deref().unwrap_or_default(), &metadata).map_err(|problem| {
+        let records = self.scenario_records(&trace.id).await?;
+        facts(trace.model.as_deref().unwrap_or_default(), &metadata, &records).map_err(|problem| {
             Error::UnsupportedModel {
                 trace: trace.id.clone(),
                 problem: problem.to_string(),

@@ -4,7 +4,9 @@
 
 pub(crate) mod base;
 mod profile;
+mod records;
 mod saved;
+mod search;
 
 use cascade_api::{ScenarioCreate, ScenarioResult};
 use cascade_scenario::{evaluate, with_efficiency};

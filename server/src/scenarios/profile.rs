@@ -66,7 +66,8 @@ impl Service {
         let sheet = datasheet(gpu.as_str());
         let sheet = sheet.ok_or_else(|| failed(format!("there is no datasheet of {gpu}")))?;
         let metadata = self.db.trace_metadata(&trace.id).await?.unwrap_or_default();
-        let build = move |timeline| cascade_scenario::profile(timeline, &metadata, model, sheet);
+        let records = self.scenario_records(&trace.id).await?;
+        let build = move |timeline| cascade_scenario::profile(&timeline, &metadata, &records, model, sheet);
         let built = self.timeline_read(sim, build).await?;
         let built =
             built.map_err(|problem| failed(format!("its step timeline cannot be read: {problem}")))?;

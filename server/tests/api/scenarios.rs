@@ -3,6 +3,7 @@
 mod base;
 mod bodies;
 mod saved;
+mod search;
 
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};

@@ -66,6 +66,49 @@ fn a_timeline_pair_answers_as_its_sample_does() {
 }
 
 #[test]
+fn records_beside_a_timeline_give_what_it_lacks() {
+    let folder = tempfile::tempdir().unwrap();
+    let sample = repository("samples/opt125m-h100-e2e");
+    for name in ["corrected_timeline.json.gz", "sim_durations.SM90_H100.json.gz"] {
+        std::fs::copy(sample.join(name), folder.path().join(name)).unwrap();
+    }
+    let [timeline, durations] = ["corrected_timeline.json.gz", "sim_durations.SM90_H100.json.gz"]
+        .map(|name| text(&folder.path().join(name)).to_owned());
+    let args = [
+        "scenario",
+        "run",
+        "--timeline",
+        &timeline,
+        "--durations",
+        &durations,
+        "--gpu",
+        "SM90_H100",
+    ];
+    let args = [&args[..], &["--requests", "1", "--prompt", "6", "--output", "32"]].concat();
+    let before = json(&args);
+    let records = [
+        ("run.json", r#"{"engine": {"gpu_memory_utilization": 0.5}}"#),
+        ("workload.json", r#"{"max_tokens": 32, "max_model_len": 1024}"#),
+    ];
+    for (name, text) in records {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    let after = json(&args);
+    let setting = |result: &Value, name: &str| result["scheduler"][name].clone();
+    assert_eq!(setting(&before, "gpu_memory_utilization"), 0.8);
+    assert_eq!(setting(&after, "gpu_memory_utilization"), 0.5);
+    assert_eq!(setting(&after, "max_model_len"), 1024);
+    assert!(setting(&after, "num_kv_blocks").as_u64() < setting(&before, "num_kv_blocks").as_u64());
+    assert_eq!(before["aggregate"], after["aggregate"]);
+    let says = |result: &Value, words: &str| result["assumptions"].to_string().contains(words);
+    assert!(says(&after, "0.5, says run.json") && says(&after, "1024, says workload.json"));
+    assert!(says(
+        &before,
+        "0.8: neither the scenario nor the traced run gives it"
+    ));
+}
+
+#[test]
 fn a_server_answers_as_a_sample_does() {
     let app = App::with_samples();
     let trace = [
@@ -290,4 +333,131 @@ fn the_first_difference_of_each_file_is_named() {
     );
     let empty = tempfile::tempdir().unwrap();
     assert_eq!(run(&["scenario", "conform", text(empty.path())]).code, 2);
+}
+
+#[test]
+fn scenarios_are_saved_listed_compared_and_deleted() {
+    let app = App::with_samples();
+    let save = |name: &str, gpu: &str, requests: &str| {
+        let trace = "sample__facebook_opt-125m__h100-e2e";
+        let base = ["scenario", "save", name, "--trace", trace, "--gpu", gpu];
+        let load = ["--requests", requests, "--prompt", "512", "--output", "128"];
+        app.json(&[&base[..], &load].concat())
+    };
+    let few = save("few", "SM90_H100", "8");
+    let many = save("many", "SM90_H200", "64");
+    let listed = app.json(&["scenario", "list"]);
+    assert_eq!(listed, object!([many, few]));
+    assert_eq!(app.json(&["scenario", "show", "few"]), few);
+    let id = |saved: &Value| saved["id"].as_str().unwrap().to_owned();
+    let compared = app.json(&["scenario", "compare", "few", &id(&many)]);
+    let inputs = object!([
+        {"input": "gpu_config", "values": ["SM90_H100", "SM90_H200"]},
+        {"input": "num_requests", "values": [8, 64]},
+    ]);
+    assert_eq!(compared["inputs"], inputs);
+    let metrics = compared["metrics"].as_array().unwrap();
+    let rate = metrics
+        .iter()
+        .find(|row| row["metric"] == "output tokens/s")
+        .unwrap();
+    let (before, after) = (
+        rate["values"][0].as_f64().unwrap(),
+        rate["values"][1].as_f64().unwrap(),
+    );
+    near(&object!(before), 983.18);
+    assert!((rate["change"][0].as_f64().unwrap() - (after / before - 1.0)).abs() < 1e-12);
+    let shown = app.run(&["scenario", "compare", "few", "many"]);
+    assert_eq!(shown.code, 0, "{}", shown.stderr);
+    for words in ["SM90_H200", "p99 TTFT ms", "983.18", "change", "%"] {
+        assert!(shown.stdout.contains(words), "{words}: {}", shown.stdout);
+    }
+    // A name that stands for two is refused before anything is deleted.
+    save("few", "SM90_H100", "1");
+    let unclear = app.run(&["scenario", "delete", "many", "few"]);
+    assert_eq!(unclear.code, 2);
+    assert!(unclear.stderr.contains(&id(&few)), "{}", unclear.stderr);
+    assert_eq!(app.json(&["scenario", "list"]).as_array().unwrap().len(), 3);
+    assert_eq!(app.run(&["scenario", "delete", "many", &id(&few)]).code, 0);
+    assert_eq!(app.json(&["scenario", "list"]).as_array().unwrap().len(), 1);
+    for (args, words) in [
+        (&["scenario", "show", "scn-000000000000"][..], "404"),
+        (&["scenario", "show", "absent"], "no saved scenario"),
+        (&["scenario", "compare", "few"], "at least two"),
+        (
+            &[
+                "scenario",
+                "save",
+                "x",
+                "--sample",
+                "h100",
+                "--requests",
+                "1",
+                "--prompt",
+                "1",
+                "--output",
+                "1",
+            ],
+            "--trace",
+        ),
+    ] {
+        let refused = app.run(args);
+        assert_eq!(refused.code, 2, "{args:?}");
+        assert!(refused.stderr.contains(words), "{words}: {}", refused.stderr);
+    }
+}
+
+#[test]
+fn rates_and_fronts_are_found_here_as_in_the_app() {
+    let app = App::with_samples();
+    let trace = ["--trace", "sample__facebook_opt-125m__h100-e2e"];
+    let load = ["--requests", "300", "--prompt", "512", "--output", "64"];
+    let rate = ["scenario", "rate", "--slo-ttft", "60", "--attainment", "0.95"];
+    let here = json(&[&rate[..], &["--sample", "h100"], &load].concat());
+    let far = app.json(&[&rate[..], &trace, &load].concat());
+    assert_eq!((&here["points"], &here["best"]), (&far["points"], &far["best"]));
+    let front = [
+        "scenario",
+        "pareto",
+        "--gpus",
+        "SM90_H100,SM90_H200",
+        "--vary",
+        "num_requests=1,64",
+    ];
+    let here = json(&[&front[..], &["--sample", "h100"], &load].concat());
+    let far = app.json(&[&front[..], &trace, &load].concat());
+    assert_eq!((&here["points"], &here["front"]), (&far["points"], &far["front"]));
+    let shown = run(&[&rate[..], &["--sample", "h100"], &load].concat());
+    assert!(
+        shown.stdout.contains("highest arrival_rate_rps"),
+        "{}",
+        shown.stdout
+    );
+    let shown = run(&[&front[..], &["--sample", "h100", "--latency", "ttft:p50"], &load].concat());
+    for words in ["of 4 points", "roofline", "ttft:p50 ms"] {
+        assert!(shown.stdout.contains(words), "{words}: {}", shown.stdout);
+    }
+    for (args, words) in [
+        (&["scenario", "rate", "--sample", "h100"][..], "give a load"),
+        (
+            &["scenario", "rate", "--sample", "h100", "--limit-ms", "ttft=5"],
+            "METRIC:STATISTIC=MS",
+        ),
+        (
+            &["scenario", "rate", "--sample", "h100", "--limit-ms", "ttft:p98=5"],
+            "'p99'",
+        ),
+        (
+            &["scenario", "pareto", "--sample", "a100", "--gpus", "SM90_H100"],
+            "SM80_A100",
+        ),
+    ] {
+        let args = match words {
+            "give a load" => args.to_vec(),
+            _ => [args, &load].concat(),
+        };
+        let refused = run(&args);
+        assert_eq!(refused.code, 2, "{args:?}");
+        assert!(refused.stderr.contains(words), "{words}: {}", refused.stderr);
+    }
 }

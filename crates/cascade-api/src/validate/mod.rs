@@ -7,6 +7,7 @@ mod body;
 mod field;
 mod openai;
 mod scenario;
+mod search;
 #[cfg(test)]
 mod tests;
 
@@ -14,7 +15,7 @@ use serde_json::Value;
 
 use crate::{
     ChatCreate, CompletionCreate, FieldError, Heartbeat, Loc, LogChunk, RunCreate, ScenarioCreate,
-    ScenarioSave, StepTimelineUpload,
+    ScenarioSave, ScenarioSearch, StepTimelineUpload,
 };
 
 pub use field::Checker;
@@ -57,3 +58,4 @@ body!(ScenarioCreate, scenario::scenario_create);
 body!(ScenarioSave, scenario::scenario_save);
 body!(CompletionCreate, openai::completion_create);
 body!(ChatCreate, openai::chat_create);
+body!(ScenarioSearch, search::scenario_search);

@@ -364,7 +364,7 @@ fn range(c: &mut Checker, value: &Value) -> Option<EfficiencyRange> {
 }
 
 /// Reports every field that is not one of `known`.
-fn only(c: &mut Checker, object: &Object, known: &[&str]) {
+pub(super) fn only(c: &mut Checker, object: &Object, known: &[&str]) {
     for (name, value) in object.iter().filter(|(name, _)| !known.contains(&name.as_str())) {
         c.at(Loc::Name(name.clone()), |c| {
             c.report("extra_forbidden", "Extra inputs are not permitted", value, None);
@@ -372,7 +372,7 @@ fn only(c: &mut Checker, object: &Object, known: &[&str]) {
     }
 }
 
-fn reject(c: &mut Checker, value: &Value, reason: &str) {
+pub(super) fn reject(c: &mut Checker, value: &Value, reason: &str) {
     let ctx = json!({ "error": reason });
     c.report("value_error", format!("Value error, {reason}"), value, Some(ctx));
 }
@@ -386,13 +386,13 @@ fn tokens(c: &mut Checker, value: &Value, least: i64) -> Option<u32> {
 }
 
 /// A share: above 0 and at most 1.
-fn share(c: &mut Checker, value: &Value) -> Option<f64> {
+pub(super) fn share(c: &mut Checker, value: &Value) -> Option<f64> {
     number(c, value, f64::MIN, 1.0)?;
     positive(c, value)
 }
 
 /// A number above 0.
-fn positive(c: &mut Checker, value: &Value) -> Option<f64> {
+pub(super) fn positive(c: &mut Checker, value: &Value) -> Option<f64> {
     let number = number(c, value, f64::MIN, f64::MAX)?;
     if number <= 0.0 {
         let ctx = json!({ "gt": 0.0 });
@@ -403,7 +403,7 @@ fn positive(c: &mut Checker, value: &Value) -> Option<f64> {
 }
 
 /// A finite number within `ge..=le`.
-fn number(c: &mut Checker, value: &Value, ge: f64, le: f64) -> Option<f64> {
+pub(super) fn number(c: &mut Checker, value: &Value, ge: f64, le: f64) -> Option<f64> {
     let Some(number) = value.as_f64() else {
         c.report("float_type", "Input should be a valid number", value, None);
         return None;

@@ -138,6 +138,13 @@ impl PerfProfile {
                     .get("max_model_len")
                     .and_then(Value::as_u64)
                     .map(tokens),
+                max_tokens: timeline
+                    .meta
+                    .get("max_tokens")
+                    .and_then(Value::as_u64)
+                    .map(tokens),
+                sources: BTreeMap::new(),
+                unused: Vec::new(),
             }),
             host: host(&samples, timeline),
             prefill: Some(prefill),

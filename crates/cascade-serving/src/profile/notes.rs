@@ -127,5 +127,6 @@ fn origin(run: &ProfiledRun) -> Vec<String> {
             .iter()
             .map(|note| format!("The trace says of itself: {note}.")),
     );
+    notes.extend(run.settings_notes());
     notes
 }

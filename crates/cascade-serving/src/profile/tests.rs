@@ -326,3 +326,44 @@ fn what_looks_wrong_is_said() {
         warnings[1]
     );
 }
+
+#[test]
+fn settings_of_the_run_are_looked_for_in_its_records() {
+    let document = |name: &str, json: &str| RunDocument::parse(name, json.as_bytes());
+    let says =
+        |profile: &PerfProfile, words: &str| profile.assumptions.iter().any(|note| note.contains(words));
+    let bare = h100();
+    assert!(says(&bare, "gpu_memory_utilization was not recorded"));
+    let documents = [
+        document(
+            RUN_FILE,
+            r#"{"engine_args": {"gpu_memory_utilization": 0.5, "max_model_len": 0}}"#,
+        ),
+        document(
+            WORKLOAD_FILE,
+            r#"{"max_tokens": 32, "max_model_len": 512, "gpu_memory_utilization": 0.9}"#,
+        ),
+    ];
+    let found = bare.clone().with_recorded(&documents);
+    let run = found.run.as_ref().unwrap();
+    assert_eq!(
+        (run.gpu_memory_utilization, run.max_model_len, run.max_tokens),
+        (Some(0.5), Some(512), Some(32))
+    );
+    assert_eq!(found.gpu_memory_utilization(), 0.5);
+    for words in [
+        "gpu_memory_utilization is 0.5, says run.json",
+        "max_model_len is 512, says workload.json",
+        "max_model_len of run.json is 0, which cannot be",
+    ] {
+        assert!(says(&found, words), "{words}: {:?}", found.assumptions);
+    }
+    // What the timeline says comes first.
+    let mut timeline = timeline();
+    timeline.meta.insert("max_model_len".to_owned(), 99.into());
+    let found = build(&timeline).unwrap().with_recorded(&documents);
+    assert_eq!(found.run.as_ref().unwrap().max_model_len, Some(99));
+    assert!(says(&found, "max_model_len is 99, says the timeline"));
+    let broken = bare.with_recorded(&[document(RUN_FILE, "[]")]);
+    assert!(says(&broken, "run.json was not used"));
+}

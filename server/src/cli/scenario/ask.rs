@@ -128,26 +128,7 @@ impl Args {
 
 /// Sets the field at a path of names with dots between.
 pub(super) fn put(body: &mut Value, path: &str, value: Value) -> Result {
-    let mut place = body;
-    for name in path.split('.') {
-        if place.is_null() {
-            *place = Value::Object(Map::new());
-        }
-        place = match place {
-            Value::Object(fields) => fields.entry(name).or_insert(Value::Null),
-            Value::Array(items) => {
-                let item = name.parse::<usize>().ok().and_then(|at| items.get_mut(at));
-                item.ok_or_else(|| Fail::usage(format_args!("{path}: the list has no item {name}")))?
-            }
-            _ => {
-                return Err(Fail::usage(format_args!(
-                    "{path}: {name} is no field of an object"
-                )));
-            }
-        };
-    }
-    *place = value;
-    Ok(())
+    cascade_scenario::put(body, path, value).map_err(|problem| Fail::usage(format_args!("{path}: {problem}")))
 }
 
 #[cfg(test)]

@@ -3,13 +3,15 @@
 use std::path::Path;
 
 use cascade_api::validate::Validate;
-use cascade_api::{Detail, ErrorBody, ScenarioCreate};
+use cascade_api::{Detail, ErrorBody, GpuName, ScenarioCreate};
 use cascade_client::Client;
 use cascade_scenario::{evaluate, facts, profile, with_efficiency};
 use cascade_server::samples;
 use cascade_serving::datasheet::{Datasheet, Efficiency, datasheet, datasheets};
 use cascade_serving::facts::builtin;
-use cascade_serving::profile::{HostTime, PerfProfile};
+use cascade_serving::profile::{
+    HostTime, MAX_RUN_FILE_BYTES, PerfProfile, RUN_FILE, RunDocument, WORKLOAD_FILE,
+};
 use cascade_steps::durations::MAX_DURATIONS_BYTES;
 use cascade_steps::{Propagate, SimDurations, Timeline, propagate, simulate};
 use serde_json::{Map, Value};
@@ -48,14 +50,24 @@ impl Base {
         let Some(model) = &args.datasheet else {
             return Ok(Self::App(args.remote.client()?));
         };
-        let sheet = sheet(args.gpu.as_deref().unwrap_or_default())?;
-        let facts = builtin(model).map_err(Fail::usage)?;
-        let profile = PerfProfile::from_datasheet(facts, sheet, Efficiency::default(), HostTime::default());
-        let profile = profile.map_err(Fail::usage)?;
-        Ok(Self::Here(
-            Box::new(profile),
-            format!("datasheet, no trace, {model}"),
-        ))
+        from_datasheet(model, args.gpu.as_deref().unwrap_or_default())
+    }
+
+    /// The profile on another GPU.
+    pub(super) fn on(args: &Args, gpu: &GpuName) -> Result<PerfProfile> {
+        let base = match (&args.sample, &args.datasheet) {
+            (Some(name), _) => sample_on(name, gpu)?,
+            (None, Some(model)) => from_datasheet(model, gpu.as_str())?,
+            (None, None) => {
+                return Err(Fail::usage(format_args!(
+                    "a timeline is of one GPU, so there is no profile of {gpu}; with a trace of the app (--trace) there is"
+                )));
+            }
+        };
+        match base {
+            Self::Here(profile, _) => Ok(*profile),
+            Self::App(_) => Err(Fail::failed("a sample is no app")),
+        }
     }
 
     /// Runs a scenario.
@@ -95,7 +107,7 @@ impl Base {
 }
 
 /// The body, if it is one.
-fn checked(body: Value) -> Result<ScenarioCreate> {
+pub(super) fn checked(body: Value) -> Result<ScenarioCreate> {
     ScenarioCreate::validate(body).map_err(|fields| {
         let detail = Detail::Fields(fields);
         Fail::usage(format_args!(
@@ -115,6 +127,33 @@ fn sheet(gpu: &str) -> Result<Datasheet> {
     })
 }
 
+fn from_datasheet(model: &str, gpu: &str) -> Result<Base> {
+    let sheet = sheet(gpu)?;
+    let facts = builtin(model).map_err(Fail::usage)?;
+    let profile = PerfProfile::from_datasheet(facts, sheet, Efficiency::default(), HostTime::default());
+    let profile = profile.map_err(Fail::usage)?;
+    Ok(Base::Here(
+        Box::new(profile),
+        format!("datasheet, no trace, {model}"),
+    ))
+}
+
+/// A sample's trace on another GPU.
+fn sample_on(name: &str, gpu: &GpuName) -> Result<Base> {
+    let name = name.to_lowercase();
+    let trace = SAMPLES.iter().find(|(short, ..)| *short == name);
+    let same = |(_, of, _): &&(&str, &str, &str)| trace.is_some_and(|(_, trace, _)| trace == of);
+    let found = SAMPLES.iter().filter(same).find(|(.., of)| *of == gpu.as_str());
+    let Some((short, ..)) = found else {
+        let gpus: Vec<&str> = SAMPLES.iter().filter(same).map(|(.., gpu)| *gpu).collect();
+        return Err(Fail::usage(format_args!(
+            "the sample {name:?} has no {gpu}; there are {}",
+            gpus.join(", ")
+        )));
+    };
+    sample(short)
+}
+
 fn sample(name: &str) -> Result<Base> {
     let found = SAMPLES.iter().find(|(short, ..)| *short == name.to_lowercase());
     let Some((_, trace, gpu)) = found else {
@@ -125,7 +164,7 @@ fn sample(name: &str) -> Result<Base> {
     };
     let (timeline, metadata) = samples::simulated(&(*trace).into(), &(*gpu).into()).map_err(Fail::failed)?;
     let base = format!("sample {trace}");
-    made(timeline, &metadata, gpu, base)
+    made(&timeline, &metadata, &[], gpu, base)
 }
 
 fn from_timeline(args: &Args, path: &Path) -> Result<Base> {
@@ -153,13 +192,34 @@ fn from_timeline(args: &Args, path: &Path) -> Result<Base> {
             path.display()
         ))
     })?;
-    made(simulated, &metadata, &gpu, format!("timeline {}", path.display()))
+    let records = records(path)?;
+    let base = format!("timeline {}", path.display());
+    made(&simulated, &metadata, &records, &gpu, base)
 }
 
-fn made(timeline: Timeline, metadata: &Map<String, Value>, gpu: &str, base: String) -> Result<Base> {
+/// What was recorded of the run, beside its timeline.
+fn records(timeline: &Path) -> Result<Vec<RunDocument>> {
+    let folder = timeline.parent().unwrap_or(Path::new(""));
+    let mut found = Vec::new();
+    for name in [RUN_FILE, WORKLOAD_FILE] {
+        let path = folder.join(name);
+        if path.is_file() {
+            found.push(RunDocument::parse(name, &read(&path, MAX_RUN_FILE_BYTES)?));
+        }
+    }
+    Ok(found)
+}
+
+fn made(
+    timeline: &Timeline,
+    metadata: &Map<String, Value>,
+    records: &[RunDocument],
+    gpu: &str,
+    base: String,
+) -> Result<Base> {
     let named = metadata.get("model").and_then(Value::as_str);
     let model = named.or(timeline.meta_text("model")).unwrap_or_default();
-    let facts = facts(model, metadata).map_err(Fail::usage)?;
-    let profile = profile(timeline, metadata, facts, sheet(gpu)?).map_err(Fail::usage)?;
+    let facts = facts(model, metadata, records).map_err(Fail::usage)?;
+    let profile = profile(timeline, metadata, records, facts, sheet(gpu)?).map_err(Fail::usage)?;
     Ok(Base::Here(Box::new(profile), base))
 }

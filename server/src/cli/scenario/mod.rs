@@ -2,7 +2,10 @@
 
 mod ask;
 mod base;
+mod compare;
 mod conform;
+mod saved;
+mod search;
 mod show;
 mod sweep;
 
@@ -10,6 +13,7 @@ use cascade_api::ScenarioOutcome;
 use serde::Serialize;
 
 use super::out::Out;
+use super::remote::Remote;
 use super::{Result, block_on};
 use ask::Args;
 use base::Base;
@@ -27,6 +31,25 @@ pub(crate) enum Command {
         #[arg(long, value_name = "PATH=VALUE,…", required = true, value_parser = sweep::axis)]
         vary: Vec<sweep::Axis>,
     },
+    /// Find the highest rate of requests that meets limits on latency
+    Rate(Box<search::RateArgs>),
+    /// Find the GPUs and settings of which none has more throughput at no more latency
+    Pareto(Box<search::ParetoArgs>),
+    /// Run a scenario in the app and keep it there, with its result in brief
+    Save {
+        /// What it is called
+        name: String,
+        #[command(flatten)]
+        args: Box<Args>,
+    },
+    /// Saved scenarios, newest first
+    List(Remote),
+    /// What a saved scenario asked, and what it came to
+    Show(saved::Chosen),
+    /// Saved scenarios side by side, each against the first
+    Compare(saved::Chosen),
+    /// Delete saved scenarios
+    Delete(saved::Chosen),
     /// Replay step traces of vLLM's scheduler and name the first difference of each; exit code 1 if there is any
     Conform(conform::Args),
 }
@@ -51,6 +74,13 @@ pub(crate) fn run(command: Command, out: &mut Out) -> Result {
             show::outcome(&shown, out)
         }
         Command::Sweep { args, vary } => sweep::run(&args, &vary, out),
+        Command::Rate(args) => search::rate(&args, out),
+        Command::Pareto(args) => search::front(&args, out),
+        Command::Save { name, args } => saved::save(&name, &args, out),
+        Command::List(remote) => saved::list(&remote, out),
+        Command::Show(chosen) => saved::show(&chosen, out),
+        Command::Compare(chosen) => saved::compare(&chosen, out),
+        Command::Delete(chosen) => saved::delete(&chosen, out),
         Command::Conform(args) => conform::run(&args, out),
     }
 }

@@ -3,7 +3,7 @@
 use cascade_api::ScenarioAggregate;
 use cascade_serving::search::pareto;
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::ask::{Args, put, value};
 use super::base::Base;
@@ -21,6 +21,13 @@ const MAX_POINTS: usize = 1_000;
 pub(crate) struct Axis {
     path: String,
     values: Vec<Value>,
+}
+
+impl Axis {
+    /// As a search takes it.
+    pub(super) fn to_json(&self) -> Value {
+        json!({"input": self.path, "values": self.values})
+    }
 }
 
 /// `path=value,value`, each value JSON or else text.
