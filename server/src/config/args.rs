@@ -41,6 +41,10 @@ pub struct ServeArgs {
     /// Seconds that `/v1` waits for step timing [default: 3600]
     #[arg(long, env = "CASCADE_OPENAI_WAIT_S")]
     pub openai_wait_s: Option<Maybe<f64>>,
+    /// Models' tokenizers, as `<org>/<model>/tokenizer.json` or as Hugging Face's cache lays them out; `/v1` counts
+    /// prompts with them [default: `tokenizers` in the data directory]
+    #[arg(long, env = "CASCADE_TOKENIZERS")]
+    pub tokenizers: Option<Maybe<PathBuf>>,
     /// Bucket that profilers upload to [default: cascade]
     #[arg(long, env = "CASCADE_S3_BUCKET")]
     pub s3_bucket: Option<Maybe<String>>,
@@ -242,6 +246,7 @@ impl ServeArgs {
             token,
             accelsim_dir: or(self.accelsim_dir, PathBuf::from("/opt/accel-sim-framework")),
             openai_wait: seconds("CASCADE_OPENAI_WAIT_S", self.openai_wait_s, 3600.0)?,
+            tokenizers_dir: or(self.tokenizers, data_dir.join("tokenizers")),
             s3_bucket: bucket(self.s3_bucket)?,
             s3_prefix: prefix(self.s3_prefix)?,
             s3_anonymous: on(self.s3_anonymous, false),

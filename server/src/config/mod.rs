@@ -79,6 +79,8 @@ pub struct Settings {
     pub accelsim_dir: PathBuf,
     /// How long `/v1` waits for step timing.
     pub openai_wait: Duration,
+    /// Models' tokenizers: `<org>/<model>/tokenizer.json`.
+    pub tokenizers_dir: PathBuf,
     /// The bucket profilers upload to.
     pub s3_bucket: String,
     /// The key prefix of traces.

@@ -8,7 +8,7 @@ use super::Settings;
 
 impl Settings {
     /// Every setting as its variable's name without `CASCADE_` and its value: secrets masked, unset values empty.
-    fn shown(&self) -> [(&'static str, String); 29] {
+    fn shown(&self) -> [(&'static str, String); 30] {
         let text = |value: &Option<String>| value.clone().unwrap_or_default();
         let path = |value: &Option<PathBuf>| {
             value
@@ -26,6 +26,7 @@ impl Settings {
             ("NO_AUTH", self.token.is_none().to_string()),
             ("ACCELSIM_DIR", self.accelsim_dir.display().to_string()),
             ("OPENAI_WAIT_S", self.openai_wait.as_secs_f64().to_string()),
+            ("TOKENIZERS", self.tokenizers_dir.display().to_string()),
             ("S3_BUCKET", self.s3_bucket.clone()),
             ("S3_PREFIX", self.s3_prefix.clone()),
             ("S3_ANONYMOUS", self.s3_anonymous.to_string()),

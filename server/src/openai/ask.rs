@@ -3,13 +3,16 @@
 use std::sync::Arc;
 
 use cascade_api::{
-    ChatCreate, CompletionCreate, DEFAULT_MAX_MODEL_LEN, GenerationOptions, MAX_REQUEST_TOKENS, Prompt,
-    TraceId,
+    ChatCreate, CompletionCreate, DEFAULT_MAX_MODEL_LEN, GenerationOptions, MAX_REQUEST_TOKENS, TraceId,
+    TraceSummary,
 };
 use serde_json::{Map, Value};
+use tokio::task::JoinError;
 
 use super::problem::Problem;
+use super::prompts::{self, Counted, Source};
 use super::text::Vocabulary;
+use super::tokens::folders;
 use crate::error::Error;
 use crate::runs::Service;
 use crate::scenarios::base::{Found, Wanted};
@@ -45,59 +48,42 @@ pub(crate) struct Ask {
     pub(crate) seed: i64,
 }
 
-/// A prompt whose tokens were counted.
-struct Counted {
-    tokens: u64,
-    echo: Option<Arc<str>>,
-}
-
 impl Ask {
     /// The ask of a completion.
     pub(super) async fn completion(service: &Service, body: CompletionCreate) -> Result<Self, Problem> {
-        let found = find(service, &body.options).await?;
-        let vocabulary = Vocabulary::Size(found.model.vocab);
-        let echo = |text: &str| body.echo.then(|| Arc::from(text));
-        let text = |text: &String| Counted {
-            tokens: estimated(text),
-            echo: echo(text),
-        };
-        let ids = |ids: &Vec<u32>| Counted {
-            tokens: ids.len() as u64,
-            echo: echo(&placeholders(ids)),
-        };
-        let (source, prompts) = match &body.prompt {
-            Prompt::Text(prompt) => (ESTIMATED, vec![text(prompt)]),
-            Prompt::Texts(prompts) => (ESTIMATED, prompts.iter().map(text).collect()),
-            Prompt::Tokens(prompt) => (TOKEN_IDS, vec![ids(prompt)]),
-            Prompt::TokenLists(prompts) => (TOKEN_IDS, prompts.iter().map(ids).collect()),
-        };
-        Self::new(service, found, vocabulary, source, prompts, &body.options).await
+        let CompletionCreate {
+            prompt,
+            echo,
+            options,
+        } = body;
+        let count =
+            move |vocabulary: &Vocabulary, vocab| prompts::of_completion(vocabulary, &prompt, echo, vocab);
+        Self::new(service, options, count).await
     }
 
     /// The ask of a chat.
     pub(super) async fn chat(service: &Service, body: ChatCreate) -> Result<Self, Problem> {
-        let found = find(service, &body.options).await?;
-        let vocabulary = Vocabulary::Size(found.model.vocab);
-        let contents: Vec<&str> = body
-            .messages
-            .iter()
-            .map(|message| message.content.as_str())
-            .collect();
-        let prompt = Counted {
-            tokens: estimated(&contents.join("\n")),
-            echo: None,
-        };
-        Self::new(service, found, vocabulary, ESTIMATED, vec![prompt], &body.options).await
+        let options = body.options.clone();
+        Self::new(service, options, move |vocabulary, _| {
+            prompts::of_chat(vocabulary, &body)
+        })
+        .await
     }
 
-    async fn new(
-        service: &Service,
-        found: Found,
-        vocabulary: Vocabulary,
-        prompt_tokens_source: &'static str,
-        prompts: Vec<Counted>,
-        options: &GenerationOptions,
-    ) -> Result<Self, Problem> {
+    async fn new<Count>(service: &Service, options: GenerationOptions, count: Count) -> Result<Self, Problem>
+    where
+        Count: FnOnce(&Vocabulary, u32) -> Result<(Source, Vec<Counted>), Problem> + Send + 'static,
+    {
+        let found = find(service, &options).await?;
+        let (asked, trace, vocab) = (service.clone(), found.trace.clone(), found.model.vocab);
+        // Reading a tokenizer and splitting a long prompt take a while.
+        let counted = tokio::task::spawn_blocking(move || {
+            let vocabulary = vocabulary(&asked, &trace, vocab)?;
+            let (source, prompts) = count(&vocabulary, vocab)?;
+            Ok::<_, Problem>((vocabulary, source, prompts))
+        });
+        // The library may break off on a file that makes no sense.
+        let (vocabulary, source, prompts) = counted.await.map_err(|error| broken(&found, &error))??;
         let metadata = service
             .db
             .trace_metadata(&found.trace.id)
@@ -137,7 +123,7 @@ impl Ask {
             found,
             sequences,
             prompt_tokens: prompts.iter().map(|prompt| prompt.tokens).sum(),
-            prompt_tokens_source,
+            prompt_tokens_source: source.name(),
             vocabulary,
             seed: options.seed.map_or_else(drawn, Ok)?,
         })
@@ -152,20 +138,21 @@ impl Ask {
     }
 }
 
-/// The prompt was not tokenised: there is no tokenizer of the model.
-const ESTIMATED: &str = "estimated:utf8-bytes/4";
-/// The prompt came as token ids.
-const TOKEN_IDS: &str = "token_ids";
-
-/// Tokens of a text without a tokenizer: a quarter of its UTF-8 bytes, rounded up, at least 1.
-fn estimated(text: &str) -> u64 {
-    (text.len() as u64).div_ceil(4).max(1)
+/// The tokens of a trace's model, if they are known.
+fn vocabulary(service: &Service, trace: &TraceSummary, vocab: u32) -> Result<Vocabulary, Problem> {
+    let settings = &service.settings;
+    let own = settings.traces_dir().join(trace.id.as_str());
+    let folders = folders(&own, &settings.tokenizers_dir, trace.model.as_deref());
+    let tokens = service.tokenizers.get(&folders)?;
+    Ok(tokens.map_or(Vocabulary::Size(vocab), Vocabulary::Tokens))
 }
 
-/// Token ids as text without a tokenizer.
-fn placeholders(ids: &[u32]) -> String {
-    let words: Vec<String> = ids.iter().map(|id| format!("tok{id}")).collect();
-    words.join(" ")
+fn broken(found: &Found, error: &JoinError) -> Problem {
+    tracing::error!(trace = %found.trace.id, %error, "a tokenizer broke off");
+    let model = found.trace.model.as_deref().unwrap_or_default();
+    let message =
+        format!("the tokenizer of {model} broke off: its files make no sense; mend them, or take them away");
+    Problem::request(422, "tokenizer_unusable", Some("model"), message)
 }
 
 /// The trace by its id, else by its model's name.

@@ -16,11 +16,15 @@ mod estimate;
 pub(crate) mod http;
 mod models;
 mod problem;
+mod prompts;
 mod reply;
 mod stream;
 mod text;
+mod tokens;
 mod told;
 mod whole;
+
+pub(crate) use tokens::Shelf;
 
 use axum::Router;
 use axum::routing::{any, get, post};

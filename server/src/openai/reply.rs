@@ -72,10 +72,16 @@ impl Reply {
 
     /// The text of each choice, before its first token.
     pub(super) fn words(&self) -> Vec<Words> {
-        let choices = 0..self.ask.sequences.len();
-        choices
-            .map(|choice| Words::new(&self.ask.vocabulary, self.ask.seed, choice))
-            .collect()
+        let choices = self.ask.sequences.iter().enumerate();
+        let words = choices.map(|(choice, sequence)| {
+            Words::new(
+                &self.ask.vocabulary,
+                self.ask.seed,
+                choice,
+                sequence.output_tokens,
+            )
+        });
+        words.collect()
     }
 
     /// What a choice begins with: its prompt, if that is to be repeated.

@@ -62,6 +62,8 @@ pub struct Inner {
     pub(super) timelines_turn: tokio::sync::Mutex<()>,
     /// What scenarios keep between requests.
     pub(crate) scenarios: crate::scenarios::Shared,
+    /// Models' tokenizers that were read.
+    pub(crate) tokenizers: crate::openai::Shelf,
     ended: broadcast::Sender<SimEnded>,
 }
 
@@ -91,6 +93,7 @@ impl Service {
             logs,
             timelines_turn: tokio::sync::Mutex::default(),
             scenarios: crate::scenarios::Shared::default(),
+            tokenizers: crate::openai::Shelf::default(),
             settings,
             urls,
             gpus,

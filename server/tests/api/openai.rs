@@ -2,6 +2,7 @@
 
 mod errors;
 mod streams;
+mod tokenizers;
 
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};

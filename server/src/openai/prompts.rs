@@ -1,0 +1,169 @@
+//! How many tokens a prompt has: by the model's tokenizer, or by an estimate that says so.
+
+use std::sync::Arc;
+
+use cascade_api::{ChatCreate, Prompt};
+use serde_json::Value;
+
+use super::problem::Problem;
+use super::text::Vocabulary;
+use super::tokens::{BadFile, ChatError, Conversation, Tokens};
+
+/// How prompts were counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    /// By the model's tokenizer.
+    Tokenizer,
+    /// By the tokenizer, after the model's chat template.
+    ChatTemplate,
+    /// By the tokenizer, messages joined by newlines.
+    Joined,
+    /// They came as token ids.
+    TokenIds,
+    /// By their length: there is no tokenizer of the model.
+    Estimated,
+}
+
+impl Source {
+    /// The word for it in answers.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Tokenizer => "tokenizer",
+            Self::ChatTemplate => "tokenizer:chat_template",
+            Self::Joined => "tokenizer:joined",
+            Self::TokenIds => "token_ids",
+            Self::Estimated => "estimated:utf8-bytes/4",
+        }
+    }
+}
+
+/// A prompt whose tokens were counted.
+#[derive(Clone, Debug)]
+pub(super) struct Counted {
+    pub(super) tokens: u64,
+    /// Its text, where the answer repeats it.
+    pub(super) echo: Option<Arc<str>>,
+}
+
+/// The prompts of a completion. `vocab` is the number of the model's tokens.
+pub(super) fn of_completion(
+    vocabulary: &Vocabulary,
+    prompt: &Prompt,
+    echo: bool,
+    vocab: u32,
+) -> Result<(Source, Vec<Counted>), Problem> {
+    let texts: Vec<&str> = match prompt {
+        Prompt::Text(text) => vec![text],
+        Prompt::Texts(texts) => texts.iter().map(String::as_str).collect(),
+        Prompt::Tokens(ids) => return of_ids(vocabulary, std::slice::from_ref(ids), echo, vocab),
+        Prompt::TokenLists(lists) => return of_ids(vocabulary, lists, echo, vocab),
+    };
+    let source = match vocabulary {
+        Vocabulary::Tokens(_) => Source::Tokenizer,
+        Vocabulary::Size(_) => Source::Estimated,
+    };
+    let counted = texts.into_iter().map(|text| {
+        let tokens = match vocabulary {
+            Vocabulary::Tokens(tokens) => count(tokens, text, true, "prompt")?,
+            Vocabulary::Size(_) => estimated(text),
+        };
+        Ok(Counted {
+            tokens,
+            echo: echo.then(|| Arc::from(text)),
+        })
+    });
+    Ok((source, counted.collect::<Result<_, Problem>>()?))
+}
+
+fn of_ids(
+    vocabulary: &Vocabulary,
+    lists: &[Vec<u32>],
+    echo: bool,
+    vocab: u32,
+) -> Result<(Source, Vec<Counted>), Problem> {
+    if let Some(id) = lists.iter().flatten().find(|id| **id >= vocab) {
+        let message = format!("prompt: there is no token {id}; the model has {vocab} tokens, from 0");
+        return Err(Problem::request(400, "invalid_value", Some("prompt"), message));
+    }
+    let counted = lists.iter().map(|ids| Counted {
+        tokens: ids.len() as u64,
+        echo: echo.then(|| Arc::from(vocabulary.text(ids))),
+    });
+    Ok((Source::TokenIds, counted.collect()))
+}
+
+/// The prompt that a chat comes to.
+pub(super) fn of_chat(vocabulary: &Vocabulary, chat: &ChatCreate) -> Result<(Source, Vec<Counted>), Problem> {
+    let contents: Vec<&str> = chat
+        .messages
+        .iter()
+        .map(|message| message.content.as_str())
+        .collect();
+    let joined = contents.join("\n");
+    let (source, tokens) = match vocabulary {
+        Vocabulary::Size(_) => (Source::Estimated, estimated(&joined)),
+        Vocabulary::Tokens(tokens) => {
+            let messages: Vec<Value> = chat
+                .messages
+                .iter()
+                .filter_map(|message| serde_json::to_value(message).ok())
+                .collect();
+            let conversation = Conversation {
+                messages: &messages,
+                tools: chat.tools.as_deref(),
+                more: &chat.chat_template_kwargs,
+            };
+            match tokens.chat(&conversation)? {
+                // The template writes the special tokens itself.
+                Some(prompt) => (Source::ChatTemplate, count(tokens, &prompt, false, "messages")?),
+                None => (Source::Joined, count(tokens, &joined, true, "messages")?),
+            }
+        }
+    };
+    Ok((source, vec![Counted { tokens, echo: None }]))
+}
+
+fn count(tokens: &Tokens, text: &str, special: bool, param: &str) -> Result<u64, Problem> {
+    match tokens.encode(text, special)?.len() {
+        0 => {
+            let message = format!("{param}: it has no tokens; a prompt has at least one");
+            Err(Problem::request(400, "invalid_value", Some(param), message))
+        }
+        tokens => Ok(tokens as u64),
+    }
+}
+
+/// Tokens of a text without a tokenizer: a quarter of its UTF-8 bytes, rounded up, at least 1.
+fn estimated(text: &str) -> u64 {
+    (text.len() as u64).div_ceil(4).max(1)
+}
+
+impl From<BadFile> for Problem {
+    fn from(error: BadFile) -> Self {
+        Self::request(422, "tokenizer_unusable", Some("model"), error.to_string())
+    }
+}
+
+impl From<ChatError> for Problem {
+    fn from(error: ChatError) -> Self {
+        Self::request(400, "invalid_value", Some("messages"), error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_tokenizer_four_bytes_are_a_token() {
+        for (text, tokens) in [
+            ("", 1),
+            ("abcd", 1),
+            ("abcde", 2),
+            ("Hello, my name is", 5),
+            ("äöü", 2),
+        ] {
+            assert_eq!(estimated(text), tokens, "{text}");
+        }
+    }
+}
