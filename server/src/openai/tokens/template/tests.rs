@@ -1,4 +1,4 @@
-//! Templates in the manner of real ones, written here.
+//! Templates in the manner of real ones, written here; Python's Jinja2 gives the same.
 
 use serde_json::json;
 
@@ -36,7 +36,7 @@ fn templates_use_what_python_gives_them() {
         (
             "{{ bos_token }}{% for message in messages %}\n  {{- '<|' + message['role'] + '|>' + message['content'].strip() }}\n\
              {% endfor %}\n{% if add_generation_prompt %}<|assistant|>{% endif %}",
-            "<s><|system|>Be brief.<|user|>Hi<|assistant|>",
+            "<s><|system|>Be brief.\n<|user|>Hi\n<|assistant|>",
         ),
         (
             "{{ tools | tojson }}",
