@@ -157,7 +157,9 @@ impl<'a> Run<'a> {
         let run = |rate: f64| {
             let values = Map::from_iter([(input.to_owned(), Value::from(rate))]);
             let scenario = changed(&self.ask.scenario, &values)?;
+            // A low rate takes many steps, so a limit may be that of the range and not of the load.
             self.point(values, &scenario, profile)
+                .map_err(|refused| Refused::text(format!("at {input} = {rate}: {refused}")))
         };
         let found = highest_rate(run, &goal, (range.low, range.high), range.tolerance)?;
         self.result.bound = found.bound;

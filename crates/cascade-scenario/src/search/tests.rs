@@ -100,6 +100,16 @@ fn a_workloads_rate_and_a_traces_speedup_are_rates_too() {
 }
 
 #[test]
+fn a_rate_at_which_the_load_cannot_be_run_is_named() {
+    let mut scenario = short(json!({"ttft_ms": 200}));
+    scenario["num_requests"] = 2000.into();
+    scenario["prompt_tokens"] = 128.into();
+    let ask = asked(json!({"scenario": scenario, "rate": {"low": 0.1, "high": 5000}}));
+    let refused = run(&ask).unwrap_err().to_string();
+    assert!(refused.starts_with("at arrival_rate_rps = 0.1: "), "{refused}");
+}
+
+#[test]
 fn no_point_beats_one_of_the_front() {
     let ask = asked(json!({
         "scenario": short(json!(null)),

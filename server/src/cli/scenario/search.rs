@@ -216,7 +216,10 @@ fn table(points: &[&SearchPoint], latency: Option<&str>, out: &mut Out) -> Resul
     for name in ["p99 TTFT ms", "p99 ITL ms", "p99 E2E ms", "within SLO"] {
         table = table.number(name);
     }
-    table = table.text("goal").text("provenance").text("problem");
+    table = table.text("goal").text("provenance");
+    if points.iter().any(|point| point.problem.is_some()) {
+        table = table.text("problem");
+    }
     for point in points {
         let sums = point.aggregate.unwrap_or_default();
         let rate = |found: Option<f64>| found.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.2}"));
@@ -239,6 +242,7 @@ fn table(points: &[&SearchPoint], latency: Option<&str>, out: &mut Out) -> Resul
         cells.push(share.map_or_else(|| "-".to_owned(), |share| format!("{:.1} %", share * 100.0)));
         cells.push(if point.good { "met" } else { "not met" }.to_owned());
         cells.push(provenance(point));
+        // Not shown where no point has one.
         cells.push(point.problem.clone().unwrap_or_default());
         table.row(cells);
     }
