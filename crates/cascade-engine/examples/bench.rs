@@ -1,5 +1,6 @@
-//! Times the engine: `bench TRACE GPU [L0|L1] [sample] [sms=N] [parallel]`, where TRACE is a file or `lm_head`, a synthetic
-//! matrix multiply of the size of OPT-125m's last layer at decode.
+//! Times the engine: `bench TRACE GPU [L0|L1|parse] [sample] [sms=N] [parallel] [k=N]`, where TRACE is a file or
+//! `lm_head`, a synthetic matrix multiply of the size of OPT-125m's last layer at decode, `k` columns deep. `parse` only
+//! reads the trace.
 
 #![expect(
     clippy::expect_used,
@@ -12,14 +13,14 @@ use std::io::Cursor;
 use std::time::Instant;
 
 use cascade_accelsim::synth::{Arch, Gemm, KernelShape, SynthKernel};
-use cascade_accelsim::trace::{self, BlockSource, TraceFormat};
+use cascade_accelsim::trace::{self, BlockSource, ThreadBlock, TraceFormat};
 use cascade_engine::{Engine, GpuModel, Level, Options, gpu};
 
-fn lm_head(gpu: &GpuModel) -> Vec<u8> {
+fn lm_head(gpu: &GpuModel, k: u32) -> Vec<u8> {
     let shape = Gemm {
         m: 64,
         n: 50_272,
-        k: 768,
+        k,
         tile_m: 64,
         tile_n: 64,
     };
@@ -48,12 +49,27 @@ fn main() {
         parallel: has("parallel"),
         ..Options::default()
     };
-    let synthetic = (file == "lm_head").then(|| lm_head(&model));
+    let k = args.iter().find_map(|arg| arg.strip_prefix("k=")?.parse().ok());
+    let k = k.unwrap_or(768);
+    let synthetic = (file == "lm_head").then(|| lm_head(&model, k));
     let start = Instant::now();
     let mut source: Box<dyn BlockSource> = match synthetic {
         Some(bytes) => trace::open(Cursor::new(bytes), "lm_head.traceg").expect("a trace"),
         None => trace::open(File::open(file).expect("opens"), file).expect("a trace"),
     };
+    if has("parse") {
+        let mut block = ThreadBlock::default();
+        let mut insts = 0;
+        while source.next_block(&mut block).expect("a whole trace") {
+            insts += block.warps.iter().map(|warp| warp.instrs.len()).sum::<usize>();
+        }
+        let seconds = start.elapsed().as_secs_f64();
+        println!(
+            "{insts} instructions read in {seconds:.3} s: {:.0}/s",
+            insts as f64 / seconds
+        );
+        return;
+    }
     let result = Engine::simulate_kernel(&mut *source, &model, &options);
     let seconds = start.elapsed().as_secs_f64();
     match result {

@@ -27,6 +27,7 @@ impl Synthetic {
                             opcodes: &mut opcodes,
                             addresses: &mut addresses,
                             instrs: Vec::new(),
+                            pc: 0,
                         };
                         build(block, warp, &mut builder);
                         Warp {
@@ -110,9 +111,15 @@ pub(crate) struct Builder<'a> {
     opcodes: &'a mut OpcodeTable,
     addresses: &'a mut Vec<u64>,
     instrs: Vec<Instr>,
+    pc: u32,
 }
 
 impl Builder<'_> {
+    /// Goes on at another program counter, as a loop does.
+    pub(crate) fn jump(&mut self, pc: u32) {
+        self.pc = pc;
+    }
+
     /// An instruction on general registers.
     pub(crate) fn op(&mut self, opcode: &str, dsts: &[u8], srcs: &[u8]) {
         self.push(opcode, dsts, srcs, None, u32::MAX);
@@ -203,7 +210,7 @@ impl Builder<'_> {
             return;
         };
         let instr = Instr {
-            pc: self.instrs.len() as u32 * 16,
+            pc: self.pc,
             mask,
             line: None,
             opcode,
@@ -214,5 +221,6 @@ impl Builder<'_> {
             imms: [None; 2],
         };
         self.instrs.push(instr);
+        self.pc += 16;
     }
 }

@@ -21,6 +21,7 @@ mod sm;
 mod stats;
 mod subcore;
 mod sync;
+mod tiles;
 mod touches;
 mod warp;
 

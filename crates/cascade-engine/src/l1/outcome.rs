@@ -10,6 +10,7 @@ use super::memory::{L2State, Memory};
 use super::params::Params;
 use super::sample::{Counter, MAX_DISAGREEMENT, Sampler, Traffic};
 use super::stats::Counts;
+use super::tiles::persistent;
 use crate::engine::{EngineError, Options};
 use crate::gpu::GpuModel;
 
@@ -29,6 +30,8 @@ pub(super) struct Outcome {
     /// Relative difference between the samples.
     pub(super) disagreement: f64,
     pub(super) mbarriers: u64,
+    /// Of a shortened kernel: the shares of its instructions that were simulated, and that the counts are of.
+    pub(super) fraction: Option<(f64, f64)>,
 }
 
 fn refuse_unsteady(header: &KernelHeader, disagreement: f64) -> Result<(), EngineError> {
@@ -49,6 +52,11 @@ pub(super) fn whole<S: BlockSource + ?Sized>(
     state: &mut L2State,
 ) -> Result<Outcome, EngineError> {
     let header = blocks.source.header().clone();
+    if options.sample
+        && let Some(outcome) = persistent(blocks, &params, options, state)?
+    {
+        return Ok(outcome);
+    }
     let mut chip = Chip::new(params.clone(), Memory::new(blocks.gpu, &params, &mut state.tags));
     chip.parallel = options.parallel;
     if options.sample {
@@ -72,6 +80,7 @@ pub(super) fn whole<S: BlockSource + ?Sized>(
         left_insts: left_out.insts,
         disagreement: left_out.disagreement,
         mbarriers: chip.open.len() as u64,
+        fraction: None,
     })
 }
 

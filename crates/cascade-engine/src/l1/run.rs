@@ -62,6 +62,7 @@ pub(crate) fn simulate<S: BlockSource + ?Sized>(
         }
     };
     let (traffic, counts) = (outcome.traffic, outcome.counts);
+    let (simulated, counted) = outcome.fraction.unwrap_or((1.0 / scale, 1.0 / scale));
     let mut bounds = bounds(lowering, outcome.port_cycles, traffic, scale, gpu);
     let floor = bounds.iter().map(|bound| bound.cycles).fold(0.0, f64::max);
     let body = outcome.cycles.max(floor);
@@ -99,14 +100,14 @@ pub(crate) fn simulate<S: BlockSource + ?Sized>(
         l2_share: share(traffic.l2 * 32, gpu.chip.l2_bandwidth.value),
         dram_share: share(dram_bytes, dram_peak),
         issue_share: if body > 0.0 {
-            counts.issued as f64 * scale / (body * slots)
+            counts.issued as f64 / counted / (body * slots)
         } else {
             0.0
         },
         predicates_inferred: lowering.isa.compares && !lowering.isa.predicates_listed,
         mbarriers_inferred: outcome.mbarriers,
-        sampled_fraction: 1.0 / scale,
-        sampling_error: outcome.disagreement * (1.0 - 1.0 / scale),
+        sampled_fraction: simulated,
+        sampling_error: outcome.disagreement * (1.0 - simulated),
     };
     let simulated_insts = lowering.counts.warp_insts;
     Ok(KernelEstimate {

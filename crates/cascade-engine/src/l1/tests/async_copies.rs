@@ -1,6 +1,7 @@
 //! The tensor memory accelerator, mbarriers, clusters.
 
 use cascade_accelsim::trace::{Cluster, Dim3};
+use proptest::prelude::*;
 
 use super::{GLOBAL, body, near, run, stats, try_run};
 use crate::engine::EngineError;
@@ -202,4 +203,66 @@ fn another_ctas_mbarrier_is_signalled_through_the_cluster() {
     });
     let time = body(&clusters(source, 2), &h100);
     near(time, 400.0 + 6.0 + 171.0 + 43.0, 0.02, "the arrival travels");
+}
+
+/// Everything on Hopper that warps can wait for.
+fn waiting(code: &mut Builder<'_>, what: u8, place: u64, n: i64) {
+    let mbarrier = FULL + place % 4 * 8;
+    match what {
+        0 => at(code, WAIT, mbarrier),
+        1 => at(code, ARRIVE, mbarrier),
+        2 => at(code, ARRIVE, (1 + place % 3) << 24 | mbarrier),
+        3 => code.bulk("UTMALDG.2D", GLOBAL + place * 256, 1 + place % 9, mbarrier, None),
+        4 => code.bulk(
+            "UTMALDG.2D.MULTICAST",
+            GLOBAL + place * 256,
+            2,
+            mbarrier,
+            Some(n as u16 + 1),
+        ),
+        5 => code.bulk("UTMASTG.2D", GLOBAL + place * 256, 2, 0, None),
+        6 => code.op("UTMACMDFLUSH", &[], &[]),
+        7 => code.with_imms("DEPBAR.LE", [Some(n), None]),
+        8 => code.gmma("HGMMA.64x64x16.F32", place.is_multiple_of(2)),
+        9 => code.with_imms("WARPGROUP.DEPBAR.LE", [Some(n), None]),
+        10 => code.op("UCGABAR_ARV", &[], &[]),
+        11 => code.op("UCGABAR_WAIT", &[], &[]),
+        12 => code.with_imms(
+            "BAR.SYNC.DEFER_BLOCKING",
+            [Some(n), Some(32 * (1 + place as i64 % 4))],
+        ),
+        13 => code.with_imms("BAR.ARV", [Some(n), Some(64)]),
+        14 => code.op("REPLAY_START", &[], &[]),
+        15 => code.op("REPLAY_END", &[], &[]),
+        16 => code.op("BRA", &[], &[]),
+        17 => code.op("MEMBAR.SC.GPU", &[], &[]),
+        _ => code.op("FFMA", &[4], &[4]),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    /// However warps wait for each other, the kernel ends: with a time, or with the place where it cannot go on.
+    #[test]
+    fn no_wait_hangs(
+        code in prop::collection::vec((0_u8..19, 0_u64..32, 0_i64..4), 1..40),
+        blocks in 1_u32..10, warps in 1_u32..5, size in 1_u32..4, skew in 0_u32..3,
+    ) {
+        let source = Synthetic::uniform(90, blocks, warps, |block, warp, builder| {
+            for (i, (what, place, n)) in (0_u32..).zip(&code) {
+                // With a skew, warps and blocks leave out different instructions.
+                if skew > 0 && (i + warp + block * 2) % (skew + 3) == 0 { continue }
+                waiting(builder, *what, *place, *n);
+            }
+        });
+        let source = if size > 1 { clusters(source, size) } else { source };
+        match try_run(&source, &gpu("SM90_H100")) {
+            Ok(estimate) => prop_assert!(estimate.body_cycles.is_finite()),
+            Err(EngineError::Deadlock { blocked, waits_for, .. }) => {
+                prop_assert!(blocked > 0 && waits_for != "nothing", "{waits_for}");
+            }
+            Err(error) => prop_assert!(false, "{error}"),
+        }
+    }
 }

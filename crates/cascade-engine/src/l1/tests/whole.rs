@@ -177,6 +177,79 @@ fn sampling_leaves_short_grids_alone_and_refuses_unsteady_ones() {
     );
 }
 
+/// One block an SM whose four warps loop over `tiles` tiles.
+fn persistent(tiles: u64, work: impl Fn(u64) -> usize) -> Synthetic {
+    let mut source = Synthetic::uniform(80, 108, 4, |block, warp, code| {
+        (0..20).for_each(|_| code.op("IADD3", &[2], &[2]));
+        for tile in 0..tiles {
+            code.jump(0x1000);
+            let offset = ((u64::from(block) * 4 + u64::from(warp)) * tiles + tile) * 1024;
+            for i in 0..2 {
+                code.mem(
+                    "LDG.E.128",
+                    &[8 + 4 * i as u8],
+                    &[2],
+                    GLOBAL + offset + i * 512,
+                    16,
+                );
+            }
+            code.op("BAR.SYNC", &[], &[]);
+            for turn in 0..work(tile) {
+                code.jump(0x2000);
+                (0..8).for_each(|i| code.op("FFMA", &[16 + i], &[8, 12, 16 + (turn % 2) as u8]));
+                code.op("BRA", &[], &[]);
+            }
+            code.jump(0x3000);
+            code.op("BRA", &[], &[]);
+        }
+        code.jump(0x4000);
+        code.mem("STG.E.128", &[], &[2, 16], GLOBAL + (1 << 33), 16);
+        code.op("EXIT", &[], &[]);
+    });
+    source.header.shmem_bytes = 100 * 1024;
+    source
+}
+
+#[test]
+fn a_persistent_kernels_tiles_are_sampled() {
+    let a100 = gpu("SM80_A100");
+    let sampled = |source: &Synthetic| {
+        let options = Options { sample: true, ..L1 };
+        Engine::simulate_kernel(&mut source.clone(), &a100, &options).expect("simulates")
+    };
+    let source = persistent(200, |_| 12);
+    let (whole, part) = (run(&source, &a100), sampled(&source));
+    near(part.body_cycles, whole.body_cycles, 0.02, "body");
+    near(
+        part.dram_bytes as f64,
+        whole.dram_bytes as f64,
+        0.02,
+        "DRAM bytes",
+    );
+    assert_eq!(
+        (part.warp_insts, part.thread_insts),
+        (whole.warp_insts, whole.thread_insts)
+    );
+    assert!(
+        stats(&part).sampled_fraction < 0.25,
+        "{}",
+        stats(&part).sampled_fraction
+    );
+    near(
+        stats(&part).issue_share,
+        stats(&whole).issue_share,
+        0.05,
+        "issue share",
+    );
+    // Too few tiles, and tiles that grow, are simulated whole.
+    for source in [
+        persistent(30, |_| 12),
+        persistent(100, |tile| 4 + tile as usize / 8),
+    ] {
+        assert_eq!(sampled(&source), run(&source, &a100));
+    }
+}
+
 #[test]
 fn a_tenth_of_the_sms_stands_for_all() {
     let a100 = gpu("SM80_A100");
