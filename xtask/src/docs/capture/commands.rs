@@ -261,6 +261,36 @@ pub(super) const MAIN: &[Line] = &[
         "",
         r##"curl -s "$CASCADE_URL/api/scenarios/schema" -H "Authorization: Bearer $CASCADE_TOKEN" | jq '{"$schema", "$ref"}'"##,
     ),
+    line(
+        "v1-models",
+        "GET /v1/models",
+        "",
+        r##"curl -s "$CASCADE_URL/v1/models" -H "Authorization: Bearer $CASCADE_TOKEN""##,
+    ),
+    line(
+        "v1-completion",
+        "POST /v1/completions",
+        "",
+        r##"curl -s -X POST "$CASCADE_URL/v1/completions" \
+  -H "Authorization: Bearer $CASCADE_TOKEN" -H "Content-Type: application/json" \
+  -d '{"model": "sample__facebook_opt-125m__h100-e2e", "prompt": "Hello, my name is", "max_tokens": 32, "seed": 42}'"##,
+    ),
+    line(
+        "v1-404",
+        "POST /v1/completions",
+        "A model of which there is no trace",
+        r##"curl -s -X POST "$CASCADE_URL/v1/completions" \
+  -H "Authorization: Bearer $CASCADE_TOKEN" -H "Content-Type: application/json" \
+  -d '{"model": "no/such-model", "prompt": "Hi"}'"##,
+    ),
+    line(
+        "v1-chat",
+        "POST /v1/chat/completions",
+        "As a stream",
+        r##"curl -sN -X POST "$CASCADE_URL/v1/chat/completions" \
+  -H "Authorization: Bearer $CASCADE_TOKEN" -H "Content-Type: application/json" \
+  -d '{"model": "sample__facebook_opt-125m__h100-e2e", "messages": [{"role": "user", "content": "Hi"}], "max_tokens": 3, "seed": 1, "stream": true}'"##,
+    ),
 ];
 
 /// Asked of an app whose sim runs and waits for its simulator's word.
