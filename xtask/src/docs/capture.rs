@@ -153,8 +153,9 @@ impl Session {
             .output()
             .context("cannot start bash")?;
         let code = out.status.code().unwrap_or(-1);
-        // 22 is curl's word for an answer of 400 or more, 28 for the end of its patience with a stream.
-        if !matches!(code, 0 | 22 | 28) {
+        // curl's words: 22 for an answer of 400 or more, 28 for the end of its patience with a stream, 23 for a
+        // `head` behind it that had enough.
+        if !matches!(code, 0 | 22 | 23 | 28) {
             bail!(
                 "`{command}` ended with {code}: {}",
                 String::from_utf8_lossy(&out.stderr)

@@ -273,7 +273,8 @@ pub(super) const MAIN: &[Line] = &[
         "",
         r##"curl -s -X POST "$CASCADE_URL/v1/completions" \
   -H "Authorization: Bearer $CASCADE_TOKEN" -H "Content-Type: application/json" \
-  -d '{"model": "sample__facebook_opt-125m__h100-e2e", "prompt": "Hello, my name is", "max_tokens": 32, "seed": 42}'"##,
+  -d '{"model": "sample__facebook_opt-125m__h100-e2e", "prompt": "Hello, my name is", "max_tokens": 32, "seed": 42}' \
+  | jq 'del(.cascade.profiled, .cascade.timing.assumptions)'"##,
     ),
     line(
         "v1-404",
