@@ -12,6 +12,7 @@ pub mod gpus;
 pub mod http;
 pub mod ingest;
 pub mod launcher;
+pub(crate) mod live;
 pub mod metrics;
 pub mod monitor;
 mod openai;
