@@ -70,6 +70,7 @@ pub async fn page(service: &Service, requests: &Requests) -> DbResult<String> {
         "Events told to at least one stream.",
         &sent,
     );
+    service.live.page(&mut out);
     Ok(out)
 }
 

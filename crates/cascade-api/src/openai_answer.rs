@@ -154,7 +154,7 @@ pub struct ChatPart {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CascadeInfo {
-    /// `estimate`: each choice as if it were alone.
+    /// `estimate`: each choice as if it were alone. `live`: choices shared an engine with all other requests.
     pub mode: String,
     /// The trace behind the step times.
     pub trace_id: TraceId,
@@ -188,6 +188,9 @@ pub struct CascadeInfo {
     /// Every choice, where there are several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<ChoiceTimes>,
+    /// In live mode: what happened to every choice in the engine.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub live: Vec<LiveTimes>,
     /// The traced workload itself: what was measured and what was simulated.
     pub profiled: ProfiledWorkload,
 }
@@ -219,6 +222,28 @@ pub struct ChoiceTimes {
     /// Its times.
     #[serde(flatten)]
     pub times: RequestTimes,
+}
+
+/// What a choice saw among the others: predicted times, at which it was told its tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct LiveTimes {
+    /// The choice.
+    pub index: u32,
+    /// When it arrived, in s since the engine started.
+    pub arrival_s: f64,
+    /// From arrival to the start of its first step, in ms.
+    pub queue_ms: f64,
+    /// Time to first token, in ms. Null without one.
+    pub ttft_ms: Option<f64>,
+    /// Mean time per output token after the first, in ms. Null with fewer than two.
+    pub tpot_ms: Option<f64>,
+    /// From arrival to completion, in ms.
+    pub e2e_ms: f64,
+    /// Prompt tokens found in the prefix cache.
+    pub cached_tokens: u32,
+    /// Times that it was preempted.
+    pub preemptions: u32,
 }
 
 /// What a request of this size would see, alone on the GPU: a prediction, not a measurement.

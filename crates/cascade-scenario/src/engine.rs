@@ -17,6 +17,37 @@ const REFERENCE_TOKENS: u32 = 8_192;
 /// `gpu_memory_utilization` that vLLM 0.33 takes where nothing says otherwise.
 const VLLM_UTILIZATION: f64 = 0.92;
 
+/// The engine of these settings on a profile's GPU, as a scenario would have it.
+///
+/// # Errors
+/// Settings that cannot be.
+pub fn scheduler(
+    rules: SchedulingRules,
+    settings: &ScenarioScheduler,
+    profile: &PerfProfile,
+) -> Result<SchedulerConfig, Refused> {
+    let ask = ScenarioCreate {
+        policy: Some(rules),
+        scheduler: settings.clone(),
+        ..ScenarioCreate::default()
+    };
+    Engine::new(&ask, profile).map(|engine| engine.config)
+}
+
+/// Checks that these rules know every setting that is given.
+///
+/// # Errors
+/// A setting of vLLM's rules under others.
+pub fn check_rules(rules: SchedulingRules, settings: &ScenarioScheduler) -> Result<(), Refused> {
+    match only_of_vllm(settings) {
+        Some(field) if rules == SchedulingRules::Reference => Err(Refused::field(
+            &format!("scheduler.{field}"),
+            "this setting needs \"policy\": \"vllm-v1\"",
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// An engine and how its memory is divided.
 #[derive(Debug)]
 pub(super) struct Engine {
@@ -34,15 +65,7 @@ impl Engine {
             false => SchedulingRules::Reference,
         });
         let settings = &ask.scheduler;
-        if rules == SchedulingRules::Reference
-            && let Some(field) = only_of_vllm(settings)
-        {
-            let field = format!("scheduler.{field}");
-            return Err(Refused::field(
-                &field,
-                "this setting needs \"policy\": \"vllm-v1\"",
-            ));
-        }
+        check_rules(rules, settings)?;
         let mut assumptions = vec![
             "The scheduler's settings and the KV blocks are not in the trace: those here are assumptions."
                 .to_owned(),

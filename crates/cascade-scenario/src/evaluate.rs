@@ -18,7 +18,7 @@ use super::engine::Engine;
 use super::load::Load;
 
 /// Why a scenario is not run to its end.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// A field that does not fit.
     #[error("{field}: {problem}")]

@@ -7,6 +7,7 @@ mod load;
 mod profile;
 mod search;
 
+pub use engine::{check_rules, scheduler};
 pub use evaluate::{Refused, evaluate};
 pub use profile::{facts, profile, with_efficiency};
 pub use search::{Planned, plan, put, search};

@@ -5,9 +5,10 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::v1::DEFAULT_QUEUED;
 use super::{
     ConfigError, DEFAULT_BUCKET, DEFAULT_PREFIX, EngineChoice, LogFormat, Maybe, Secret, Settings,
-    SimBackend, Switch, T0Table,
+    SimBackend, Switch, T0Table, V1, V1Mode, V1Policy, V1Scheduler,
 };
 
 /// What `cascade serve` was asked for.
@@ -45,6 +46,19 @@ pub struct ServeArgs {
     /// prompts with them [default: `tokenizers` in the data directory]
     #[arg(long, env = "CASCADE_TOKENIZERS")]
     pub tokenizers: Option<Maybe<PathBuf>>,
+    /// How `/v1` times requests: estimate (each alone, at once) or live (together, in real time) [default: estimate]
+    #[arg(long, env = "CASCADE_V1_MODE")]
+    pub v1_mode: Option<Maybe<V1Mode>>,
+    /// Rules of the live scheduler: vllm-v1 or reference [default: vllm-v1]
+    #[arg(long, env = "CASCADE_V1_POLICY")]
+    pub v1_policy: Option<Maybe<V1Policy>>,
+    /// Settings of the live scheduler, by the names of a scenario's `scheduler`, such as
+    /// max_num_seqs=64,num_kv_blocks=1000 [default: as a scenario's]
+    #[arg(long, env = "CASCADE_V1_SCHEDULER")]
+    pub v1_scheduler: Option<Maybe<V1Scheduler>>,
+    /// Most requests that wait for one live engine; further ones are refused [default: 4096]
+    #[arg(long, env = "CASCADE_V1_MAX_NUM_QUEUED_REQS")]
+    pub v1_max_num_queued_reqs: Option<Maybe<NonZeroUsize>>,
     /// Bucket that profilers upload to [default: cascade]
     #[arg(long, env = "CASCADE_S3_BUCKET")]
     pub s3_bucket: Option<Maybe<String>>,
@@ -127,6 +141,26 @@ fn seconds(name: &'static str, given: Option<Maybe<f64>>, default: f64) -> Resul
         Ok(duration) if !duration.is_zero() => Ok(duration),
         _ => Err(ConfigError::Range { name, rule }),
     }
+}
+
+fn v1(
+    mode: Option<Maybe<V1Mode>>,
+    policy: Option<Maybe<V1Policy>>,
+    scheduler: Option<Maybe<V1Scheduler>>,
+    queued: Option<Maybe<NonZeroUsize>>,
+) -> Result<V1, ConfigError> {
+    let (policy, scheduler) = (
+        or(policy, V1Policy::VllmV1),
+        or(scheduler, V1Scheduler::default()),
+    );
+    let known = cascade_scenario::check_rules(policy.rules(), &scheduler.0);
+    known.map_err(ConfigError::Scheduler)?;
+    Ok(V1 {
+        mode: or(mode, V1Mode::Estimate),
+        policy,
+        scheduler,
+        max_num_queued_reqs: maybe(queued).map_or(DEFAULT_QUEUED, NonZeroUsize::get),
+    })
 }
 
 fn url(name: &'static str, given: Option<Maybe<String>>) -> Result<Option<String>, ConfigError> {
@@ -247,6 +281,12 @@ impl ServeArgs {
             accelsim_dir: or(self.accelsim_dir, PathBuf::from("/opt/accel-sim-framework")),
             openai_wait: seconds("CASCADE_OPENAI_WAIT_S", self.openai_wait_s, 3600.0)?,
             tokenizers_dir: or(self.tokenizers, data_dir.join("tokenizers")),
+            v1: v1(
+                self.v1_mode,
+                self.v1_policy,
+                self.v1_scheduler,
+                self.v1_max_num_queued_reqs,
+            )?,
             s3_bucket: bucket(self.s3_bucket)?,
             s3_prefix: prefix(self.s3_prefix)?,
             s3_anonymous: on(self.s3_anonymous, false),

@@ -5,6 +5,7 @@
 
 mod args;
 mod show;
+mod v1;
 mod value;
 
 use std::net::IpAddr;
@@ -14,6 +15,7 @@ use std::time::Duration;
 use cascade_api::Engine;
 
 pub use args::ServeArgs;
+pub use v1::{V1, V1Mode, V1Policy, V1Scheduler};
 pub use value::{EngineChoice, LogFormat, Maybe, Secret, SimBackend, Switch, T0Table};
 
 /// Bucket that profilers upload to.
@@ -50,6 +52,9 @@ pub enum ConfigError {
         /// What it may be.
         rule: &'static str,
     },
+    /// A setting that the policy does not know.
+    #[error("CASCADE_V1_SCHEDULER: {0}")]
+    Scheduler(cascade_scenario::Refused),
     /// An URL that is none.
     #[error("{name} must start with http:// or https://, not {value:?}")]
     Url {
@@ -81,6 +86,8 @@ pub struct Settings {
     pub openai_wait: Duration,
     /// Models' tokenizers: `<org>/<model>/tokenizer.json`.
     pub tokenizers_dir: PathBuf,
+    /// How `/v1` times requests.
+    pub v1: V1,
     /// The bucket profilers upload to.
     pub s3_bucket: String,
     /// The key prefix of traces.

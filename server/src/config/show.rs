@@ -8,7 +8,7 @@ use super::Settings;
 
 impl Settings {
     /// Every setting as its variable's name without `CASCADE_` and its value: secrets masked, unset values empty.
-    fn shown(&self) -> [(&'static str, String); 30] {
+    fn shown(&self) -> [(&'static str, String); 34] {
         let text = |value: &Option<String>| value.clone().unwrap_or_default();
         let path = |value: &Option<PathBuf>| {
             value
@@ -27,6 +27,10 @@ impl Settings {
             ("ACCELSIM_DIR", self.accelsim_dir.display().to_string()),
             ("OPENAI_WAIT_S", self.openai_wait.as_secs_f64().to_string()),
             ("TOKENIZERS", self.tokenizers_dir.display().to_string()),
+            ("V1_MODE", self.v1.mode.to_string()),
+            ("V1_POLICY", self.v1.policy.to_string()),
+            ("V1_SCHEDULER", self.v1.scheduler.to_string()),
+            ("V1_MAX_NUM_QUEUED_REQS", self.v1.max_num_queued_reqs.to_string()),
             ("S3_BUCKET", self.s3_bucket.clone()),
             ("S3_PREFIX", self.s3_prefix.clone()),
             ("S3_ANONYMOUS", self.s3_anonymous.to_string()),

@@ -157,3 +157,39 @@ fn the_documents_list_every_setting() {
         "put this between the marks in docs/deploy.md:\n{table}"
     );
 }
+
+#[test]
+fn a_live_scheduler_is_set_by_the_names_of_a_scenario() {
+    let flags = ["--token", "t", "--v1-mode", "live", "--v1-scheduler"];
+    let read = |scheduler: &str| Cli::try_parse_from([&["serve"], &flags[..], &[scheduler]].concat());
+    let settings = |scheduler| read(scheduler).unwrap().serve.resolve();
+    let given = "max_num_seqs=64,policy=priority,enable_prefix_caching=false";
+    let s = settings(given).unwrap();
+    assert_eq!(s.v1.scheduler.0.max_num_seqs, Some(64));
+    assert_eq!(s.v1.scheduler.to_string().parse(), Ok(s.v1.scheduler.clone()));
+    assert!(
+        s.to_string()
+            .contains("CASCADE_V1_MODE=live\nCASCADE_V1_POLICY=vllm-v1\n")
+    );
+    for (scheduler, words) in [
+        ("max_num_seqs", "must look like"),
+        ("max_num_seqs=0", "max_num_seqs: "),
+        ("max_seqs=1", "max_seqs: "),
+        ("watermark=2", "watermark: "),
+    ] {
+        let error = read(scheduler).err().unwrap().to_string();
+        assert!(error.contains(words), "{error}");
+    }
+    let reference = [
+        &["serve"],
+        &flags[..],
+        &["watermark=0", "--v1-policy", "reference"],
+    ]
+    .concat();
+    let error = Cli::try_parse_from(reference)
+        .unwrap()
+        .serve
+        .resolve()
+        .unwrap_err();
+    assert!(error.to_string().contains("vllm-v1"), "{error}");
+}

@@ -89,7 +89,7 @@ impl fmt::Display for T0Table {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected {choices}")]
 pub struct NotAChoice {
-    choices: &'static str,
+    pub(super) choices: &'static str,
 }
 
 macro_rules! choices {
@@ -116,6 +116,8 @@ macro_rules! choices {
         }
     };
 }
+
+pub(super) use choices;
 
 choices!(
     /// Yes or no.

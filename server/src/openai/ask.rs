@@ -27,6 +27,8 @@ pub(crate) struct Sequence {
     pub(crate) prompt_tokens: u32,
     /// Its output tokens.
     pub(crate) output_tokens: u32,
+    /// Its prompt token by token: equal prefixes share KV blocks. As many as `prompt_tokens`.
+    pub(crate) ids: Arc<[u32]>,
     /// The prompt as text, where the answer repeats it.
     pub(crate) echo: Option<Arc<str>>,
 }
@@ -100,10 +102,10 @@ impl Ask {
         let mut sequences = Vec::new();
         let mut total = 0;
         for prompt in &prompts {
-            if prompt.tokens + u64::from(output) > longest {
-                return Err(Problem::too_long(longest, prompt.tokens, u64::from(output)));
+            if prompt.tokens() + u64::from(output) > longest {
+                return Err(Problem::too_long(longest, prompt.tokens(), u64::from(output)));
             }
-            total += u64::from(n) * (prompt.tokens + u64::from(output));
+            total += u64::from(n) * (prompt.tokens() + u64::from(output));
             if total > MAX_REQUEST_TOKENS {
                 let message = format!(
                     "the choices have more than {MAX_REQUEST_TOKENS} prompt and output tokens together, the most of \
@@ -113,8 +115,9 @@ impl Ask {
             }
             let sequence = Sequence {
                 // Within the longest sequence, which fits.
-                prompt_tokens: u32::try_from(prompt.tokens).unwrap_or(u32::MAX),
+                prompt_tokens: u32::try_from(prompt.tokens()).unwrap_or(u32::MAX),
                 output_tokens: output,
+                ids: Arc::clone(&prompt.ids),
                 echo: prompt.echo.clone(),
             };
             sequences.extend((0..n).map(|_| sequence.clone()));
@@ -122,7 +125,7 @@ impl Ask {
         Ok(Self {
             found,
             sequences,
-            prompt_tokens: prompts.iter().map(|prompt| prompt.tokens).sum(),
+            prompt_tokens: prompts.iter().map(Counted::tokens).sum(),
             prompt_tokens_source: source.name(),
             vocabulary,
             seed: options.seed.map_or_else(drawn, Ok)?,

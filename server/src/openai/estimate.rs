@@ -2,25 +2,19 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
-use cascade_api::{CascadeInfo, ChoiceTimes, SimId};
+use cascade_api::{CascadeInfo, ChoiceTimes};
 use cascade_serving::predict::{PredictError, Prediction, simulate_request};
 use cascade_serving::profile::PerfProfile;
-use futures::future::BoxFuture;
-use futures::{FutureExt, StreamExt, stream};
+use futures::{StreamExt, stream};
 
 use super::ask::Ask;
 use super::beat::{Beat, Beats};
 use super::problem::Problem;
 use super::told;
+use super::wait::{Wait, Waited};
 use crate::error::Error;
 use crate::runs::Service;
-
-/// How long a sim may take before the caller is told of it: a failure until then has a status of its own.
-const FIRST_WORD: Duration = Duration::from_millis(400);
-/// Time between two words on a sim that is waited for: proxies keep a connection on which something comes.
-const NEXT_WORD: Duration = Duration::from_secs(5);
 
 /// What a request comes to, once its base sim is there.
 pub(super) fn beats(service: &Service, ask: Arc<Ask>) -> Beats {
@@ -40,11 +34,7 @@ struct Estimate {
 
 enum Place {
     Start,
-    Waiting {
-        sim: SimId,
-        patience: Duration,
-        info: BoxFuture<'static, Result<CascadeInfo, Problem>>,
-    },
+    Waiting(Wait<CascadeInfo>),
     Out {
         round: u32,
         choice: usize,
@@ -61,23 +51,21 @@ impl Estimate {
                     Ok(place) => self.place = place,
                     Err(problem) => return Some((Err(problem), self)),
                 },
-                Place::Waiting {
-                    sim,
-                    patience,
-                    mut info,
-                } => {
-                    tokio::select! {
-                        info = &mut info => match info {
-                            Ok(info) => self.place = Place::Out { round: 0, choice: 0, info: Box::new(info) },
-                            Err(problem) => return Some((Err(problem), self)),
-                        },
-                        () = tokio::time::sleep(patience) => {
-                            let word = word(&self.service, &sim).await;
-                            self.place = Place::Waiting { sim, patience: NEXT_WORD, info };
-                            return Some((word.map(Beat::Waiting), self));
-                        }
+                Place::Waiting(mut wait) => match wait.next(&self.service).await {
+                    Ok(Waited::Word(word)) => {
+                        self.place = Place::Waiting(wait);
+                        return Some((Ok(Beat::Waiting(word)), self));
                     }
-                }
+                    Ok(Waited::Done(info)) => {
+                        let info = Box::new(info);
+                        self.place = Place::Out {
+                            round: 0,
+                            choice: 0,
+                            info,
+                        };
+                    }
+                    Err(problem) => return Some((Err(problem), self)),
+                },
                 Place::Out { round, choice, info } => {
                     let Some(sequence) = self.ask.sequences.get(choice) else {
                         let longest = self
@@ -123,24 +111,11 @@ async fn start(service: Service, ask: Arc<Ask>) -> Result<Place, Problem> {
         let timing = told::timing(&base.profile, &first);
         told::info(&service, &ask, &base, "estimate", timing, choices).await
     };
-    Ok(Place::Waiting {
-        sim,
-        patience: FIRST_WORD,
-        info: info.boxed(),
-    })
-}
-
-/// How far a sim is.
-async fn word(service: &Service, sim: &SimId) -> Result<String, Problem> {
-    let sim = service.sim(sim).await?;
-    Ok(format!(
-        "waiting for sim {} of run {} on {}: {}, {} of {} kernels",
-        sim.id, sim.run_id, sim.gpu_config, sim.state, sim.kernels_done, sim.kernels_total
-    ))
+    Ok(Place::Waiting(Wait::new(sim, info)))
 }
 
 /// The first choice in full, and the times of every choice where there are several.
-fn predict(profile: &PerfProfile, ask: &Ask) -> Result<(Prediction, Vec<ChoiceTimes>), Problem> {
+pub(super) fn predict(profile: &PerfProfile, ask: &Ask) -> Result<(Prediction, Vec<ChoiceTimes>), Problem> {
     let mut by_size: BTreeMap<(u32, u32), Prediction> = BTreeMap::new();
     let mut choices = Vec::with_capacity(ask.sequences.len());
     let mut first = None;

@@ -1,6 +1,7 @@
 //! Handlers of `/v1`.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::Json;
 use axum::body::Body;
@@ -15,8 +16,9 @@ use cascade_api::{
 use super::ask::Ask;
 use super::problem::Problem;
 use super::reply::{Reply, Shape};
-use super::{estimate, stream, whole};
+use super::{estimate, live, stream, whole};
 use crate::app_state::AppState;
+use crate::config::V1Mode;
 use crate::error::Error;
 use crate::http::caller::Owner;
 use crate::http::extract::{Id, json};
@@ -83,9 +85,10 @@ pub(crate) async fn completions(
     body: Body,
 ) -> Result<Response, Problem> {
     let body: CompletionCreate = json(body, MAX_JSON_BYTES).await?;
+    let received = Instant::now();
     let options = body.options.clone();
     let ask = Ask::completion(&state.service, body).await?;
-    answer(&state, Shape::Completion, options, ask).await
+    answer(&state, Shape::Completion, options, ask, received).await
 }
 
 /// Estimates what an answer in a chat would take; the text is drawn at random.
@@ -105,9 +108,10 @@ pub(crate) async fn completions(
     (status = 504, response = OpenAiBaseTimeout)))]
 pub(crate) async fn chat(_: Caller, State(state): State<AppState>, body: Body) -> Result<Response, Problem> {
     let body: ChatCreate = json(body, MAX_JSON_BYTES).await?;
+    let received = Instant::now();
     let options = body.options.clone();
     let ask = Ask::chat(&state.service, body).await?;
-    answer(&state, Shape::Chat, options, ask).await
+    answer(&state, Shape::Chat, options, ask, received).await
 }
 
 async fn answer(
@@ -115,10 +119,14 @@ async fn answer(
     shape: Shape,
     options: GenerationOptions,
     ask: Ask,
+    received: Instant,
 ) -> Result<Response, Problem> {
     let ask = Arc::new(ask);
     let reply = Reply::new(shape, options.model, Arc::clone(&ask))?;
-    let beats = estimate::beats(&state.service, ask);
+    let beats = match state.service.settings.v1.mode {
+        V1Mode::Estimate => estimate::beats(&state.service, ask),
+        V1Mode::Live => live::beats(&state.service, ask, received),
+    };
     let shutdown = state.shutdown.clone();
     let answered = async {
         match options.stream {

@@ -7,13 +7,14 @@
 //!    each of so many prompt and output tokens.
 //! 3. A timing source turns the ask into [`beat::Beats`]: what is waited for, that further tokens of a choice are
 //!    out, and at the end what is told of the times. [`estimate`] is one: it gives all tokens at once, since nothing
-//!    is gained by waiting. A source that paces them gives each when it is due.
+//!    is gained by waiting. [`live`] shares an engine with other requests and gives each token when it is due.
 //! 4. [`whole`] or [`stream`] puts text to the tokens and writes the answer.
 
 mod ask;
 mod beat;
 mod estimate;
 pub(crate) mod http;
+mod live;
 mod models;
 mod problem;
 mod prompts;
@@ -22,6 +23,7 @@ mod stream;
 mod text;
 mod tokens;
 mod told;
+mod wait;
 mod whole;
 
 pub(crate) use tokens::Shelf;

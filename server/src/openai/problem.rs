@@ -7,6 +7,7 @@ use axum::response::{IntoResponse, Response};
 use cascade_api::{FieldError, Loc, OpenAiError, OpenAiErrorBody};
 
 use crate::error::Error;
+use cascade_scenario::Refused;
 
 /// Tells OpenAI's clients not to send a request again: it would wait for the same sim, or launch another.
 const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
@@ -42,6 +43,13 @@ impl Problem {
         Self::request(400, "context_length_exceeded", Some("max_tokens"), message)
     }
 
+    /// What passes by itself: the same request can be sent again.
+    pub(crate) fn unavailable(code: &str, message: String) -> Self {
+        let mut problem = Self::request(503, code, None, message);
+        "server_error".clone_into(&mut problem.error.kind);
+        problem
+    }
+
     /// The body of the answer, or of the event that ends a stream.
     pub(crate) fn body(&self) -> OpenAiErrorBody {
         OpenAiErrorBody {
@@ -70,6 +78,12 @@ impl From<Error> for Problem {
             "server_error".clone_into(&mut problem.error.kind);
         }
         problem
+    }
+}
+
+impl From<Refused> for Problem {
+    fn from(refused: Refused) -> Self {
+        Self::from(Error::from(refused))
     }
 }
 

@@ -45,6 +45,7 @@ pub(super) async fn info(
         profile_match: matches,
         timing,
         choices,
+        live: Vec::new(),
         profiled,
     })
 }

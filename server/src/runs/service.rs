@@ -64,6 +64,8 @@ pub struct Inner {
     pub(crate) scenarios: crate::scenarios::Shared,
     /// Models' tokenizers that were read.
     pub(crate) tokenizers: crate::openai::Shelf,
+    /// Engines that requests of `/v1` share.
+    pub(crate) live: crate::live::Engines,
     ended: broadcast::Sender<SimEnded>,
 }
 
@@ -94,6 +96,7 @@ impl Service {
             timelines_turn: tokio::sync::Mutex::default(),
             scenarios: crate::scenarios::Shared::default(),
             tokenizers: crate::openai::Shelf::default(),
+            live: crate::live::Engines::default(),
             settings,
             urls,
             gpus,

@@ -53,6 +53,7 @@ impl Service {
         tx.timeline_put(&id, bytes, clock::now()).await?;
         tx.commit().await?;
         self.scenarios.forget(&id);
+        self.live.forget(&id);
         drop((turn, alone));
         self.digest_ahead(id);
         Ok(())
