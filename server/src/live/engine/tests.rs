@@ -123,7 +123,11 @@ async fn a_batch_takes_what_the_simulation_says_and_no_token_is_early() {
 
 #[tokio::test]
 async fn requests_share_steps_and_those_given_up_make_room() {
-    let engine = Arc::new(Engine::start(config(), time(), 5).unwrap());
+    let config = SchedulerConfig {
+        num_gpu_blocks: 1_000_000,
+        ..config()
+    };
+    let engine = Arc::new(Engine::start(config, time(), 5).unwrap());
     let long = || engine.submit(Instant::now(), sequences(1, 64, 1_000_000));
     let first: Vec<Ticket> = (0..4).map(|_| long().unwrap()).collect();
     eventually(&engine, |stats| stats.running == 4);
