@@ -117,11 +117,33 @@ pub struct ChatMessage {
     pub role: String,
     /// What is said: a text, or a list of parts `{"type": "text", "text": …}`, which are joined by newlines.
     #[serde(default)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<ChatContent>))]
     pub content: String,
     /// All else, such as `name` or `tool_calls`, for the chat template.
     #[serde(flatten)]
     #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     pub more: Map<String, Value>,
+}
+
+/// What is said: a text, or parts of text.
+#[cfg(feature = "openapi")]
+#[derive(utoipa::ToSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "only its schema is used")]
+enum ChatContent {
+    Text(String),
+    Parts(Vec<ChatTextPart>),
+}
+
+/// A part of what is said.
+#[cfg(feature = "openapi")]
+#[derive(utoipa::ToSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+struct ChatTextPart {
+    /// `text`; parts of other types are refused.
+    r#type: String,
+    /// The text.
+    text: String,
 }
 
 /// The body of an error of `/v1`.
