@@ -16,6 +16,10 @@ pub(crate) struct EngineArgs {
     /// Leave out the middle of long kernels whose pace is steady; those that are not are simulated whole
     #[arg(long, env = "CASCADE_ENGINE_SAMPLE", num_args = 0..=1, default_missing_value = "true", value_name = "YES")]
     sample: Option<Maybe<Switch>>,
+    /// Simulate only the blocks of every N-th SM, twice, with an empty L2; kernels whose two results differ by more than
+    /// 3 % are simulated whole
+    #[arg(long, env = "CASCADE_ENGINE_SAMPLE_SMS", value_name = "N", value_parser = clap::value_parser!(u32).range(2..))]
+    sample_sms: Option<u32>,
 }
 
 impl EngineArgs {
@@ -26,6 +30,7 @@ impl EngineArgs {
             level: if self.level == 0 { Level::L0 } else { Level::L1 },
             cold: on(&self.cold_l2),
             sample: on(&self.sample),
+            sample_sms: self.sample_sms,
             ..Options::default()
         }
     }

@@ -21,11 +21,12 @@ const TAIL_BYTES: u64 = 8 << 10;
 const PRIVATE_PREFIXES: [&str; 2] = ["CASCADE_", "SAIL_"];
 
 /// Settings of the built-in worker, which are not the server's and no secrets.
-const WORKER_SETTINGS: [&str; 8] = [
+const WORKER_SETTINGS: [&str; 9] = [
     "CASCADE_COLD_L2",
     "CASCADE_DEDUP",
     "CASCADE_ENGINE_LEVEL",
     "CASCADE_ENGINE_SAMPLE",
+    "CASCADE_ENGINE_SAMPLE_SMS",
     "CASCADE_LOG",
     "CASCADE_SILENCE_S",
     "CASCADE_VERIFY_DEDUP",

@@ -33,6 +33,7 @@ fn cascade(args: &[&str]) -> Command {
         "DEDUP",
         "ENGINE_LEVEL",
         "ENGINE_SAMPLE",
+        "ENGINE_SAMPLE_SMS",
         "VERIFY_DEDUP",
         "CACHE_DIR",
     ] {

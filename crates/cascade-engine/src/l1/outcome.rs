@@ -32,6 +32,8 @@ pub(super) struct Outcome {
     pub(super) mbarriers: u64,
     /// Of a shortened kernel: the shares of its instructions that were simulated, and that the counts are of.
     pub(super) fraction: Option<(f64, f64)>,
+    /// It did not see what earlier kernels left in L2.
+    pub(super) from_cold: bool,
 }
 
 fn refuse_unsteady(header: &KernelHeader, disagreement: f64) -> Result<(), EngineError> {
@@ -81,6 +83,7 @@ pub(super) fn whole<S: BlockSource + ?Sized>(
         disagreement: left_out.disagreement,
         mbarriers: chip.open.len() as u64,
         fraction: None,
+        from_cold: false,
     })
 }
 
@@ -153,6 +156,7 @@ pub(super) fn some_sms<S: BlockSource + ?Sized>(
         left_blocks,
         left_insts: skipped.0,
         disagreement,
+        from_cold: true,
         ..sum
     })
 }

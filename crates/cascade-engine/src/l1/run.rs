@@ -92,7 +92,7 @@ pub(crate) fn simulate<S: BlockSource + ?Sized>(
         l1_hits: counts.l1_hits,
         l2_sectors: traffic.l2,
         l2_hits: traffic.l2_hits,
-        l2_warm_sectors: warm,
+        l2_warm_sectors: if outcome.from_cold { 0 } else { warm },
         dram_read_bytes: traffic.dram_reads * 32,
         dram_write_bytes: traffic.dram_writes * 32,
         l2_peak_gb_s: gpu.chip.l2_bandwidth.value * gpu.chip.core_clock.value / 1e3,

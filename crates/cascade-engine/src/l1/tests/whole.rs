@@ -8,8 +8,9 @@ use proptest::prelude::*;
 
 use super::{GLOBAL, L1, body, near, run, stats, try_run};
 use crate::engine::{Engine, EngineError, Options};
-use crate::estimate::KernelEstimate;
+use crate::estimate::{KernelEstimate, L2Start};
 use crate::gpu::GpuModel;
+use crate::l1::L2State;
 use crate::testing::{Builder, Synthetic, gpu};
 
 const GEMM: Gemm = Gemm {
@@ -276,6 +277,12 @@ fn a_tenth_of_the_sms_stands_for_all() {
     );
     assert_eq!((part.warp_insts, part.blocks), (whole.warp_insts, whole.blocks));
     assert!(stats(&part).sampled_fraction < 0.25 && stats(&part).sampling_error <= 0.03);
+    // It does not see what is in L2, and says so.
+    let mut state = L2State::cold(&a100);
+    for options in [&L1, &options] {
+        let next = Engine::simulate_next_kernel(&mut source.clone(), &a100, options, &mut state);
+        assert_eq!(next.expect("steady").l2_start(), L2Start::Cold);
+    }
     // Clusters and small chips are not cut up.
     let small = Options {
         sample_sms: Some(60),
