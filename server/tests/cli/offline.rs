@@ -153,6 +153,47 @@ fn kernels_before_a_missing_one_are_shown() {
 }
 
 #[test]
+fn the_engine_is_checked_and_explains_itself() {
+    let found = json(&["bench-engine", "--gpu", "SM80_A100", "--kind", "1,9"]);
+    assert_eq!(found["failed"], 0);
+    let checks = found["checks"].as_array().unwrap();
+    assert!(checks.len() >= 8 && checks.iter().all(|check| check["holds"] == true));
+    let wrong = run(&["bench-engine", "--kind", "99"]);
+    assert_eq!(wrong.code, 2);
+    assert!(wrong.stderr.contains("kinds 1 to 16"), "{}", wrong.stderr);
+
+    let dir = tempfile::tempdir().unwrap();
+    let folder = text(dir.path());
+    run(&[
+        "trace",
+        "synth",
+        "--kind",
+        "copy:bytes=1048576,threads=256",
+        "--arch",
+        "sm_90",
+        "-o",
+        folder,
+    ]);
+    let args = ["simulate-trace", folder, "--gpu", "SM90_H100"];
+    let shown = run(&[&args[..], &["--explain"]].concat());
+    for words in ["would help:", "DRAM bandwidth:", "L2 was empty"] {
+        assert!(shown.stdout.contains(words), "{words}: {}", shown.stdout);
+    }
+    let kernel = &json(&args)["gpus"][0]["kernels"][0];
+    assert_eq!(
+        (&kernel["l2_start"], &kernel["estimate"]["level"]),
+        (&"cold".into(), &"L1".into())
+    );
+    assert!(
+        kernel["explanation"]["waits"]
+            .as_array()
+            .is_some_and(|waits| !waits.is_empty())
+    );
+    let bounds = &json(&[&args[..], &["--level", "0"]].concat())["gpus"][0]["kernels"][0];
+    assert_eq!(bounds["estimate"]["level"], "L0");
+}
+
+#[test]
 fn wrong_input_is_named_and_ends_with_2() {
     let calls: [(&[&str], &str); 7] = [
         (
