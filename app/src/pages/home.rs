@@ -93,10 +93,10 @@ pub(crate) fn Guide() -> impl IntoView {
                     <CodeBlock code="cascade runs create my-trace --gpu SM90_H100:2 --gpu SM90_H200" />
                 </li>
             </ol>
-            <p class="muted">
-                "Every step in full: " <a href="/docs/quickstart" rel="external">"Quickstart"</a> " · "
+            <div class="actions small">
+                <a href="/docs/quickstart" rel="external">"Quickstart"</a>
                 <a href="/docs/trace" rel="external">"Trace a workload"</a>
-            </p>
+            </div>
         </Card>
     }
 }

@@ -168,8 +168,9 @@ fn Nothing(
     view! {
         <Card title="Request time">
             <Problems digests />
-            <p class="muted">
-                {text} " " <a href="/docs/steps" rel="external">"How requests are predicted"</a>
+            <p class="muted">{text}</p>
+            <p class="small">
+                <a href="/docs/steps" rel="external">"How requests are predicted"</a>
             </p>
         </Card>
     }
