@@ -1,6 +1,7 @@
 //! Draws charts as SVG with plotters: a [`BarChart`] here, stacked bars in [`stack`]. Called in the browser only: plotters measures text there, so a
 //! server would lay the same chart out differently.
 
+pub(crate) mod line;
 pub(crate) mod stack;
 
 use cascade_scene::chart::{BarChart, GPU_COLORS, Hue};

@@ -117,6 +117,17 @@ pub enum Error {
     /// No ready trace is of this model.
     #[error("there is no ready trace of model '{0}'")]
     NoModel(String),
+    /// Nothing has been simulated that a profile could come from.
+    #[error("no finished sim of trace {trace} on {gpu} has step timing; launch a run of it first")]
+    NoBase {
+        /// The trace.
+        trace: TraceId,
+        /// The GPU.
+        gpu: GpuName,
+    },
+    /// The query names none or both.
+    #[error("give exactly one of trace_id and model")]
+    OneSelector,
     /// Neither the caller nor the trace names a GPU.
     #[error("trace {0} names no GPU; give gpu_config")]
     NoTarget(TraceId),
@@ -207,6 +218,7 @@ impl Error {
             | Self::NoFile { .. }
             | Self::NoRoute
             | Self::NoModel(_)
+            | Self::NoBase { .. }
             | Self::NoScenario(_) => 404,
             Self::BadMethod => 405,
             Self::Unauthorized => 401,
@@ -223,6 +235,7 @@ impl Error {
             | Self::TooManySims { .. }
             | Self::FileName(_)
             | Self::NoTarget(_)
+            | Self::OneSelector
             | Self::UnsupportedTarget { .. }
             | Self::UnsupportedModel { .. }
             | Self::NoProfile { .. }

@@ -122,6 +122,8 @@ pub(crate) struct ChromeTrace {
         scenarios::run,
         scenarios::schema,
         scenarios::search,
+        scenarios::bases,
+        scenarios::profile,
         scenarios::save,
         scenarios::list,
         scenarios::get,

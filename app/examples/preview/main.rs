@@ -73,6 +73,15 @@ impl Backend for Fake {
     async fn run_digests(&self, id: RunId) -> Result<Vec<SimStepDigest>, DataError> {
         Ok(digests::digests(&self.run(id).await?))
     }
+    async fn scenario_bases(&self) -> Result<Vec<cascade_api::ScenarioBase>, DataError> {
+        Ok(Vec::new())
+    }
+    async fn scenarios_saved(&self) -> Result<Vec<cascade_api::SavedScenario>, DataError> {
+        Ok(Vec::new())
+    }
+    async fn explored(&self, _: String) -> Option<cascade_scene::explorer::Answer> {
+        None
+    }
     async fn sim(&self, id: SimId) -> Result<SimSummary, DataError> {
         Err(not_found(id.as_str()))
     }

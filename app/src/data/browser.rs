@@ -25,6 +25,19 @@ pub(super) async fn post<T: DeserializeOwned>(path: &str, body: &impl Serialize)
     SendWrapper::new(async move { answer(request?.send().await).await }).await
 }
 
+/// Removes what is at `path`.
+pub(super) async fn delete(path: &str) -> Result<(), DataError> {
+    let request = Request::delete(path);
+    SendWrapper::new(async move {
+        let sent = request.send().await;
+        match sent {
+            Ok(response) if response.ok() => Ok(()),
+            sent => answer::<serde_json::Value>(sent).await.map(|_| ()),
+        }
+    })
+    .await
+}
+
 /// Turns an answer into its value or its error.
 async fn answer<T: DeserializeOwned>(response: Result<Response, gloo_net::Error>) -> Result<T, DataError> {
     let response = response.map_err(|error| {

@@ -2,8 +2,10 @@
 
 use cascade_api::{
     Comparison, GpuConfig, Health, KernelStat, RunCreate, RunDetail, RunFile, RunId, RunSummary,
-    SimStepDigest, TraceDetail, TraceId, TraceSummary,
+    SavedScenario, ScenarioBase, ScenarioProfile, ScenarioResult, SimStepDigest, TraceDetail, TraceId,
+    TraceSummary,
 };
+use cascade_scene::explorer::Answer;
 
 use super::DataError;
 #[cfg(all(feature = "hydrate", not(feature = "ssr")))]
@@ -81,6 +83,60 @@ fetch!(
     run_files(id: RunId) -> Vec<RunFile>, format!("/api/runs/{}/files", segment(id.as_str()))
 );
 
+fetch!(
+    /// Every finished sim that scenarios can rest on.
+    scenario_bases() -> Vec<ScenarioBase>, "/api/scenarios/bases"
+);
+fetch!(
+    /// Every saved scenario, newest first.
+    scenarios_saved() -> Vec<SavedScenario>, "/api/scenarios/saved"
+);
+
+/// What an explorer's link comes to, for the first paint; a browser works it out itself.
+pub async fn explored(link: String) -> Option<Answer> {
+    #[cfg(feature = "ssr")]
+    return backend().ok()?.explored(link).await;
+    #[cfg(not(feature = "ssr"))]
+    {
+        let _: String = link;
+        None
+    }
+}
+
+/// The step times of a trace's finished sim on a GPU.
+///
+/// # Errors
+/// What the API answered; status 0 when the server could not be reached or there is no browser.
+pub async fn scenario_profile(trace: String, gpu: String) -> Result<ScenarioProfile, DataError> {
+    #[cfg(all(feature = "hydrate", not(feature = "ssr")))]
+    {
+        let (trace, gpu) = (segment(&trace), segment(&gpu));
+        super::browser::get(&format!(
+            "/api/scenarios/profile?trace_id={trace}&gpu_config={gpu}"
+        ))
+        .await
+    }
+    #[cfg(not(all(feature = "hydrate", not(feature = "ssr"))))]
+    {
+        let _: (String, String) = (trace, gpu);
+        Err(DataError::text(0, "only a browser runs scenarios in a page"))
+    }
+}
+
+/// Deletes a saved scenario.
+///
+/// # Errors
+/// What the API answered; status 0 when the server could not be reached or there is no browser.
+pub async fn delete_scenario(id: String) -> Result<(), DataError> {
+    #[cfg(feature = "hydrate")]
+    return super::browser::delete(&format!("/api/scenarios/saved/{}", segment(&id))).await;
+    #[cfg(not(feature = "hydrate"))]
+    {
+        let _: String = id;
+        Err(DataError::text(0, "only a browser makes changes from a page"))
+    }
+}
+
 macro_rules! change {
     ($(#[$doc:meta])* $name:ident($($arg:ident: $ty:ty),*) -> $out:ty, $path:expr, $body:expr) => {
         $(#[$doc])*
@@ -103,6 +159,15 @@ change!(
 change!(
     /// Cancels every sim of a run that has not finished.
     cancel_run(id: RunId) -> RunDetail, format!("/api/runs/{}/cancel", segment(id.as_str())), ()
+);
+
+change!(
+    /// Runs a scenario on the server.
+    run_scenario(body: serde_json::Value) -> ScenarioResult, "/api/scenarios", body
+);
+change!(
+    /// Runs a scenario on the server and saves it: `name` and `scenario`.
+    save_scenario(body: serde_json::Value) -> SavedScenario, "/api/scenarios/saved", body
 );
 
 /// `text` as one segment of an address: everything but unreserved characters is percent-encoded

@@ -57,6 +57,12 @@ pub trait Backend: Send + Sync + 'static {
     -> Result<Vec<cascade_api::SimStepDigest>, DataError>;
     /// `GET /api/runs/{id}/files`.
     async fn run_files(&self, id: cascade_api::RunId) -> Result<Vec<cascade_api::RunFile>, DataError>;
+    /// `GET /api/scenarios/bases`.
+    async fn scenario_bases(&self) -> Result<Vec<cascade_api::ScenarioBase>, DataError>;
+    /// `GET /api/scenarios/saved`.
+    async fn scenarios_saved(&self) -> Result<Vec<cascade_api::SavedScenario>, DataError>;
+    /// The figures of an explorer's link, where they take no waiting.
+    async fn explored(&self, link: String) -> Option<cascade_scene::explorer::Answer>;
     /// `GET /api/sims/{id}/results`, kernels without their `stats`.
     async fn sim(&self, id: cascade_api::SimId) -> Result<cascade_api::SimSummary, DataError>;
 }

@@ -1,5 +1,7 @@
 //! What `POST /api/scenarios` answers, and saved scenarios.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -143,6 +145,10 @@ pub struct RequestMetrics {
     pub output_tokens: u32,
     /// Arrival to the start of its first step.
     pub queue_ms: f64,
+    /// That time by what held the queue: `step` (one was under way), `budget`, `seqs`, `blocks`, `chunk`,
+    /// `preemption`, as a step's `blocked` says it. Reasons without time are left out.
+    #[serde(default)]
+    pub waits_ms: BTreeMap<String, f64>,
     /// Time to first token; null without output.
     pub ttft_ms: Option<f64>,
     /// Mean time between its tokens; null with fewer than two.
@@ -203,6 +209,41 @@ pub struct StepMetrics {
     /// GPU time of each group of kernels, in ns.
     #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     pub groups_ns: Map<String, Value>,
+}
+
+/// A finished sim that scenarios can rest on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ScenarioBase {
+    /// The trace.
+    pub trace_id: TraceId,
+    /// Its model, where the metadata says it.
+    pub model: Option<String>,
+    /// The GPU.
+    pub gpu_config: GpuName,
+    /// The run.
+    pub run_id: RunId,
+    /// The sim: for this trace and GPU, the one that a scenario would use.
+    pub sim_id: SimId,
+    /// Whether the trace is bundled.
+    pub sample: bool,
+}
+
+/// A finished sim's step times, for running scenarios elsewhere.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ScenarioProfile {
+    /// The trace.
+    pub trace_id: TraceId,
+    /// The GPU.
+    pub gpu_config: GpuName,
+    /// The run.
+    pub run_id: RunId,
+    /// The sim.
+    pub sim_id: SimId,
+    /// Kernel groups, host times, model, datasheet and what was assumed: `cascade_serving::PerfProfile`.
+    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
+    pub profile: Map<String, Value>,
 }
 
 /// What `POST /api/scenarios/saved` takes.

@@ -2,7 +2,7 @@
 
 use cascade_api::{
     Comparison, GpuConfig, Health, KernelStat, RunCreate, RunDetail, RunFile, RunResults, RunSummary,
-    SimFile, SimResults, SimStepDigest, SimStepTimeline, TraceDetail, TraceSummary,
+    ScenarioBase, ScenarioProfile, SimFile, SimResults, SimStepDigest, SimStepTimeline, TraceDetail, TraceSummary,
 };
 use reqwest::Method;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
@@ -53,6 +53,31 @@ impl Client {
         let url = self.url(&["runs"]);
         let make = |c: &Self| Ok(c.request(Method::POST, url.clone()).json(run));
         json(self.send(Repeat::Unseen, make).await?).await
+    }
+
+    /// Every finished sim that scenarios can rest on.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn scenario_bases(&self) -> Result<Vec<ScenarioBase>> {
+        self.get(&["scenarios", "bases"]).await
+    }
+
+    /// The step times of a trace's finished sim on a GPU, or on the one that the trace suggests.
+    ///
+    /// # Errors
+    /// 404 where nothing has finished, 422 for what cannot be estimated.
+    pub async fn scenario_profile(
+        &self,
+        trace_id: &str,
+        gpu_config: Option<&str>,
+    ) -> Result<ScenarioProfile> {
+        let mut url = self.url(&["scenarios", "profile"]);
+        url.query_pairs_mut()
+            .append_pair("trace_id", trace_id)
+            .extend_pairs(gpu_config.map(|gpu| ("gpu_config", gpu)));
+        let answer = self.send(Repeat::Always, |c| Ok(c.request(Method::GET, url.clone())));
+        json(answer.await?).await
     }
 
     /// Every run, newest first.

@@ -5,7 +5,7 @@ use cascade_api::{
     ScenarioCalibration, ScenarioCreate, ScenarioOutcome, ScenarioProvenance, StepMetrics,
 };
 use cascade_serving::datasheet::Bound;
-use cascade_serving::metrics::{Collector, MetricsOptions, Report, Slo, Stats};
+use cascade_serving::metrics::{Collector, MetricsOptions, Report, Slo, Stats, Wait, Waited, Waits};
 use cascade_serving::profile::PerfProfile;
 use cascade_serving::roofline::Roofline;
 use cascade_serving::scheduler::Blocked;
@@ -92,100 +92,182 @@ impl Sink for Tape {
 /// # Errors
 /// Settings or a load that cannot be, a request that cannot be served, or a limit of the service.
 pub fn evaluate(profile: &PerfProfile, ask: &ScenarioCreate) -> Result<ScenarioOutcome, Refused> {
-    let engine = Engine::new(ask, profile)?;
-    let (tape, load) = run(profile, ask, &engine, Bound::Assumed, MAX_SCENARIO_STEPS)?;
-    let Tape {
-        mut collector,
-        requests,
-        steps,
-    } = tape;
-    let report = collector.report();
-    let aggregate = aggregate(&report);
-    // At other efficiencies requests may share steps differently, and so take more of them.
-    let ends = [Bound::Low, Bound::High].map(|bound| {
-        let (mut tape, _) = run(profile, ask, &engine, bound, 2 * MAX_SCENARIO_STEPS)?;
-        Ok(self::aggregate(&tape.collector.report()))
-    });
+    let scenario = Scenario::new(profile, ask)?;
+    let ran = scenario.run(Bound::Assumed)?;
+    let ends = [Bound::Low, Bound::High].map(|bound| Ok(scenario.run(bound)?.report));
     let [low, high] = ends;
-    let band = band(aggregate, [low?, high?]);
-    let roofline = Roofline::new(profile, Bound::Assumed);
-    let returned = steps.len().min(MAX_STEP_RECORDS);
-    let downsampled = returned < steps.len();
-    let mut assumptions = engine.assumptions.clone();
-    assumptions.extend(profile.assumptions.iter().cloned());
-    let calibration = profile.calibration();
-    Ok(ScenarioOutcome {
-        aggregate,
-        band,
-        report: object(&report),
-        steps_total: steps.len() as u64,
-        steps_returned: returned as u64,
-        steps_downsampled: downsampled,
-        steps_sampling: match downsampled {
-            true => format!(
-                "uniform: {returned} of {} steps at equal distances, the first and the last among them; \
-                 sums are over all steps",
-                steps.len()
-            ),
-            false => "none: every step is returned".to_owned(),
-        },
-        provenance_counts: provenance(&report),
-        calibration_range: ScenarioCalibration {
-            prefill_tokens: calibration.prefill_tokens,
-            decode_context: calibration.decode_context,
-        },
-        scheduler: engine.resolved(),
-        kv_cache: object(&engine.kv),
-        efficiency: object(&profile.efficiency),
-        assumptions,
-        warnings: profile.warnings.clone(),
-        requests: rows(requests, &load, roofline.envelope().after_ns),
-        steps: sample(steps.len(), returned)
-            .filter_map(|at| steps.get(at))
-            .map(|step| step_row(step, &roofline))
-            .collect(),
-    })
+    Ok(scenario.outcome(ran, [&low?, &high?]))
 }
 
-fn run(
-    profile: &PerfProfile,
-    ask: &ScenarioCreate,
-    engine: &Engine,
-    bound: Bound,
-    max_steps: u64,
-) -> Result<(Tape, Load), Refused> {
-    let mut load = Load::new(ask, engine)?;
-    let slo = ask.slo.unwrap_or_default();
-    let mut tape = Tape {
-        collector: Collector::new(MetricsOptions {
-            slo: Slo {
-                ttft_ms: slo.ttft_ms,
-                tpot_ms: slo.tpot_ms,
-                e2el_ms: slo.e2el_ms,
+/// A scenario ready to be run on a profile.
+#[derive(Debug)]
+pub struct Scenario<'a> {
+    profile: &'a PerfProfile,
+    ask: &'a ScenarioCreate,
+    engine: Engine,
+}
+
+/// What one simulation of a scenario came to.
+pub struct Ran {
+    /// Everything summed up.
+    pub report: Report,
+    /// Every request, by number.
+    pub requests: Vec<Record>,
+    /// Every step, in order.
+    pub steps: Vec<StepRecord>,
+    /// The step times that were used.
+    pub roofline: Roofline,
+    waits: Waits,
+    blocks: u64,
+    load: Load,
+}
+
+impl Ran {
+    /// KV blocks that requests can use.
+    pub fn blocks(&self) -> u64 {
+        self.blocks
+    }
+
+    /// Why requests waited.
+    pub fn waits(&self) -> &Waits {
+        &self.waits
+    }
+
+    /// A request as an answer lists it.
+    pub fn row(&self, record: &Record) -> RequestMetrics {
+        let after_ns = self.roofline.envelope().after_ns;
+        row(record, &self.load, after_ns, self.waits.of(record))
+    }
+
+    /// Every request as an answer lists it.
+    pub fn rows(&self) -> impl Iterator<Item = RequestMetrics> {
+        self.requests.iter().map(|record| self.row(record))
+    }
+}
+
+impl<'a> Scenario<'a> {
+    /// Fills in the engine's settings.
+    ///
+    /// # Errors
+    /// Settings that cannot be.
+    pub fn new(profile: &'a PerfProfile, ask: &'a ScenarioCreate) -> Result<Self, Refused> {
+        let engine = Engine::new(ask, profile)?;
+        Ok(Self { profile, ask, engine })
+    }
+
+    /// The settings by the names that a scenario gives them.
+    pub fn settings(&self) -> Map<String, Value> {
+        self.engine.resolved()
+    }
+
+    /// KV blocks, and the sum of bytes they come from.
+    pub fn kv_cache(&self) -> Map<String, Value> {
+        object(&self.engine.kv)
+    }
+
+    /// What was assumed, in sentences.
+    pub fn assumptions(&self) -> Vec<String> {
+        let mut assumptions = self.engine.assumptions.clone();
+        assumptions.extend(self.profile.assumptions.iter().cloned());
+        assumptions
+    }
+
+    /// Simulates at one end of the efficiency ranges, or between them.
+    ///
+    /// # Errors
+    /// A load that cannot be, a request that cannot be served, or a limit of the service.
+    pub fn run(&self, bound: Bound) -> Result<Ran, Refused> {
+        let mut load = Load::new(self.ask, &self.engine)?;
+        let slo = self.ask.slo.unwrap_or_default();
+        let mut tape = Tape {
+            collector: Collector::new(MetricsOptions {
+                slo: Slo {
+                    ttft_ms: slo.ttft_ms,
+                    tpot_ms: slo.tpot_ms,
+                    e2el_ms: slo.e2el_ms,
+                },
+                price_per_gpu_hour: self.ask.price_per_gpu_hour,
+                ..MetricsOptions::default()
+            }),
+            requests: Vec::new(),
+            steps: Vec::new(),
+        };
+        let roofline = Roofline::new(self.profile, bound);
+        // At other efficiencies requests may share steps differently, and so take more of them.
+        let max_steps = match bound {
+            Bound::Assumed => MAX_SCENARIO_STEPS,
+            Bound::Low | Bound::High => 2 * MAX_SCENARIO_STEPS,
+        };
+        let ran = simulate(&self.engine.config, &roofline, &mut load, &mut tape, max_steps);
+        load.check()?;
+        ran.map_err(|error| match error {
+            SimError::StepLimit { limit } => Refused::text(format!(
+                "the scenario takes more than {limit} steps, the most that are simulated: give fewer requests or shorter \
+                 outputs, or more KV blocks if it preempts itself without end"
+            )),
+            SimError::Config(error) => Refused::field("scheduler", error),
+        })?;
+        let Tape {
+            mut collector,
+            mut requests,
+            steps,
+        } = tape;
+        let refused = requests
+            .iter()
+            .find_map(|record| Some((record.id, record.refusal?)));
+        if let Some((id, refusal)) = refused.filter(|_| load.listed) {
+            return Err(Refused::text(format!("{}: {refusal}", load.name(id))));
+        }
+        requests.sort_by_key(|record| record.id);
+        Ok(Ran {
+            report: collector.report(),
+            waits: Waits::new(&steps),
+            blocks: u64::from(self.engine.config.num_gpu_blocks),
+            requests,
+            steps,
+            roofline,
+            load,
+        })
+    }
+
+    /// The answer: what came out, and what came out at both ends of the efficiency ranges.
+    pub fn outcome(&self, ran: Ran, ends: [&Report; 2]) -> ScenarioOutcome {
+        let Ran { report, steps, .. } = &ran;
+        let aggregate = aggregate(report);
+        let returned = steps.len().min(MAX_STEP_RECORDS);
+        let downsampled = returned < steps.len();
+        let calibration = self.profile.calibration();
+        ScenarioOutcome {
+            aggregate,
+            band: band(aggregate, ends.map(self::aggregate)),
+            report: object(report),
+            steps_total: steps.len() as u64,
+            steps_returned: returned as u64,
+            steps_downsampled: downsampled,
+            steps_sampling: match downsampled {
+                true => format!(
+                    "uniform: {returned} of {} steps at equal distances, the first and the last among them; \
+                     sums are over all steps",
+                    steps.len()
+                ),
+                false => "none: every step is returned".to_owned(),
             },
-            price_per_gpu_hour: ask.price_per_gpu_hour,
-            ..MetricsOptions::default()
-        }),
-        requests: Vec::new(),
-        steps: Vec::new(),
-    };
-    let roofline = Roofline::new(profile, bound);
-    let ran = simulate(&engine.config, &roofline, &mut load, &mut tape, max_steps);
-    load.check()?;
-    ran.map_err(|error| match error {
-        SimError::StepLimit { limit } => Refused::text(format!(
-            "the scenario takes more than {limit} steps, the most that are simulated: give fewer requests or shorter \
-             outputs, or more KV blocks if it preempts itself without end"
-        )),
-        SimError::Config(error) => Refused::field("scheduler", error),
-    })?;
-    let refused = tape
-        .requests
-        .iter()
-        .find_map(|record| Some((record.id, record.refusal?)));
-    match refused.filter(|_| load.listed) {
-        Some((id, refusal)) => Err(Refused::text(format!("{}: {refusal}", load.name(id)))),
-        None => Ok((tape, load)),
+            provenance_counts: provenance(report),
+            calibration_range: ScenarioCalibration {
+                prefill_tokens: calibration.prefill_tokens,
+                decode_context: calibration.decode_context,
+            },
+            scheduler: self.settings(),
+            kv_cache: self.kv_cache(),
+            efficiency: object(&self.profile.efficiency),
+            assumptions: self.assumptions(),
+            warnings: self.profile.warnings.clone(),
+            requests: ran.rows().collect(),
+            steps: sample(steps.len(), returned)
+                .filter_map(|at| steps.get(at))
+                .map(|step| step_row(step, &ran.roofline))
+                .collect(),
+        }
     }
 }
 
@@ -230,7 +312,8 @@ fn band(assumed: ScenarioAggregate, ends: [ScenarioAggregate; 2]) -> ScenarioBan
     }
 }
 
-fn provenance(report: &Report) -> ScenarioProvenance {
+/// Steps by where their times come from.
+pub fn provenance(report: &Report) -> ScenarioProvenance {
     let steps = |provenance| {
         let mut counts = report.provenance.iter();
         counts
@@ -246,30 +329,30 @@ fn provenance(report: &Report) -> ScenarioProvenance {
     }
 }
 
-fn rows(mut records: Vec<Record>, load: &Load, after_ns: i64) -> Vec<RequestMetrics> {
-    records.sort_by_key(|record| record.id);
-    let row = |record: &Record| {
-        let ms = |ns: f64| ns / 1e6;
-        // The last token came before the envelope that a completion retains.
-        let last_ns = record.end_ns.saturating_add_signed(after_ns.saturating_neg());
-        let intervals = record.output_tokens.checked_sub(1).filter(|n| *n > 0);
-        let itl = record.first_token_ns.zip(intervals);
-        RequestMetrics {
-            id: load.name(record.id),
-            arrival_s: record.arrival_ns as f64 / 1e9,
-            prompt_tokens: record.prompt_tokens,
-            output_tokens: record.output_tokens,
-            queue_ms: ms(record.queue_ns() as f64),
-            ttft_ms: record.ttft_ns().map(|ns| ms(ns as f64)),
-            mean_itl_ms: itl.map(|(first, n)| ms(last_ns.saturating_sub(first) as f64 / f64::from(n))),
-            tpot_ms: record.tpot_ns().map(ms),
-            e2e_ms: ms(record.e2e_ns() as f64),
-            cached_tokens: record.cached_tokens,
-            preemptions: record.preemptions,
-            refusal: record.refusal.map(|refusal| refusal.to_string()),
-        }
-    };
-    records.iter().map(row).collect()
+fn row(record: &Record, load: &Load, after_ns: i64, waited: Waited) -> RequestMetrics {
+    let ms = |ns: f64| ns / 1e6;
+    // The last token came before the envelope that a completion retains.
+    let last_ns = record.end_ns.saturating_add_signed(after_ns.saturating_neg());
+    let intervals = record.output_tokens.checked_sub(1).filter(|n| *n > 0);
+    let itl = record.first_token_ns.zip(intervals);
+    let waits = Wait::ALL.into_iter().zip(waited).filter(|(_, ns)| *ns > 0);
+    RequestMetrics {
+        id: load.name(record.id),
+        arrival_s: record.arrival_ns as f64 / 1e9,
+        prompt_tokens: record.prompt_tokens,
+        output_tokens: record.output_tokens,
+        queue_ms: ms(record.queue_ns() as f64),
+        waits_ms: waits
+            .map(|(wait, ns)| (wait.name().to_owned(), ms(ns as f64)))
+            .collect(),
+        ttft_ms: record.ttft_ns().map(|ns| ms(ns as f64)),
+        mean_itl_ms: itl.map(|(first, n)| ms(last_ns.saturating_sub(first) as f64 / f64::from(n))),
+        tpot_ms: record.tpot_ns().map(ms),
+        e2e_ms: ms(record.e2e_ns() as f64),
+        cached_tokens: record.cached_tokens,
+        preemptions: record.preemptions,
+        refusal: record.refusal.map(|refusal| refusal.to_string()),
+    }
 }
 
 fn step_row(step: &StepRecord, roofline: &Roofline) -> StepMetrics {

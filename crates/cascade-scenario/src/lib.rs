@@ -8,6 +8,6 @@ mod profile;
 mod search;
 
 pub use engine::{check_rules, scheduler};
-pub use evaluate::{Refused, evaluate};
+pub use evaluate::{Ran, Refused, Scenario, evaluate, provenance};
 pub use profile::{facts, profile, with_efficiency};
 pub use search::{Planned, plan, put, search};

@@ -7,6 +7,7 @@
 pub mod chart;
 pub mod comparison;
 pub mod engine;
+pub mod explorer;
 pub mod format;
 pub mod kernel_name;
 pub mod log;

@@ -42,6 +42,28 @@ impl Db {
         Ok(row.map(|(run, sim)| (run.into(), sim.into())))
     }
 
+    /// For each trace and GPU that has one: what [`Db::base_finished`] finds, newest traces first.
+    pub async fn bases(&self) -> DbResult<Vec<(TraceId, GpuName, RunId, SimId)>> {
+        let rows: Vec<(String, String, String, String)> = sqlx::query_as(
+            "SELECT runs.trace_id, sims.gpu_config, sims.run_id, sims.id FROM sims
+             JOIN runs ON runs.id = sims.run_id JOIN step_timelines ON step_timelines.sim_id = sims.id
+             JOIN traces ON traces.id = runs.trace_id
+             WHERE sims.state = 'succeeded' AND traces.state = 'ready'
+             ORDER BY traces.created_at DESC, runs.trace_id, sims.gpu_config, runs.replay, sims.number DESC",
+        )
+        .fetch_all(&self.readers)
+        .await?;
+        let mut bases: Vec<(TraceId, GpuName, RunId, SimId)> = Vec::new();
+        for (trace, gpu, run, sim) in rows {
+            // The first of each pair is the one to use.
+            let before = bases.last();
+            if before.is_none_or(|(t, g, ..)| (t.as_str(), g.as_str()) != (trace.as_str(), gpu.as_str())) {
+                bases.push((trace.into(), gpu.into(), run.into(), sim.into()));
+            }
+        }
+        Ok(bases)
+    }
+
     /// The newest sim of a trace on a GPU that is under way.
     pub async fn base_active(&self, trace: &TraceId, gpu: &GpuName) -> DbResult<Option<(RunId, SimId)>> {
         let row: Option<(String, String)> = sqlx::query_as(

@@ -52,6 +52,8 @@ pub fn router(state: AppState) -> Router {
         .route("/api/scenarios", post(scenarios::run))
         .route("/api/scenarios/schema", get(scenarios::schema))
         .route("/api/scenarios/search", post(scenarios::search))
+        .route("/api/scenarios/bases", get(scenarios::bases))
+        .route("/api/scenarios/profile", get(scenarios::profile))
         .route("/api/scenarios/saved", get(scenarios::list).post(scenarios::save))
         .route(
             "/api/scenarios/saved/{id}",

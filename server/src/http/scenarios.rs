@@ -2,13 +2,14 @@
 
 use axum::Json;
 use axum::body::Body;
-use axum::extract::State;
-use axum::http::StatusCode;
+use axum::extract::{Query, State};
 use axum::http::header::CONTENT_TYPE;
+use axum::http::{StatusCode, Uri};
 use axum::response::IntoResponse;
 use cascade_api::limits::MAX_JSON_BYTES;
 use cascade_api::{
-    SavedScenario, ScenarioCreate, ScenarioResult, ScenarioSave, ScenarioSearch, ScenarioSearchResult,
+    GpuName, SavedScenario, ScenarioBase, ScenarioCreate, ScenarioProfile, ScenarioResult, ScenarioSave,
+    ScenarioSearch, ScenarioSearchResult, TraceId,
 };
 
 use super::caller::Owner;
@@ -83,6 +84,55 @@ pub(crate) async fn search(
         .run_until_cancelled(state.service.scenario_search(ask))
         .await;
     Ok(Json(found.ok_or(Error::Stopping)??))
+}
+
+/// Every finished sim that scenarios can rest on, one for each trace and GPU; newest traces first.
+#[utoipa::path(get, path = "/api/scenarios/bases", tag = "scenarios", responses(
+    (status = 200, description = "Traces and GPUs with step times.", body = Vec<ScenarioBase>),
+    (status = 401, response = Unauthorized)))]
+pub(crate) async fn bases(_: Owner, State(state): State<AppState>) -> Result<Json<Vec<ScenarioBase>>, Error> {
+    Ok(Json(state.service.scenario_bases().await?))
+}
+
+/// The step times of a finished sim, for running scenarios elsewhere: the explorer does so in the browser.
+///
+/// Nothing is launched and nothing waited for. Give exactly one of `trace_id` and `model`.
+#[utoipa::path(get, path = "/api/scenarios/profile", tag = "scenarios",
+    params(
+        ("trace_id" = Option<String>, Query, description = "A trace in state `ready`."),
+        ("model" = Option<String>, Query, description = "A model's name: stands for its newest ready trace."),
+        ("gpu_config" = Option<String>, Query,
+            description = "The GPU; by default the one that the trace suggests, else the one it was captured on.")),
+    responses(
+        (status = 200, description = "The profile of its newest finished sim.", body = ScenarioProfile),
+        (status = 401, response = Unauthorized),
+        (status = 404, response = NotFound),
+        (status = 409, response = Conflict),
+        (status = 422, response = Unprocessable),
+        (status = 502, response = BaseFailed)))]
+pub(crate) async fn profile(
+    _: Owner,
+    State(state): State<AppState>,
+    uri: Uri,
+) -> Result<Json<ScenarioProfile>, Error> {
+    // What is given twice counts once; what is not known is nothing, as in every other query here.
+    let pairs =
+        Query::<Vec<(String, String)>>::try_from_uri(&uri).map_or_else(|_| Vec::new(), |query| query.0);
+    let named = |name: &str| {
+        let found = pairs.iter().find(|(key, _)| key == name);
+        found
+            .map(|(_, value)| value.clone())
+            .filter(|value| !value.is_empty())
+    };
+    let (trace, model) = (named("trace_id"), named("model"));
+    if trace.is_some() == model.is_some() {
+        return Err(Error::OneSelector);
+    }
+    let gpu = named("gpu_config").map(GpuName::from);
+    let profile = state
+        .service
+        .scenario_profile_of(trace.map(TraceId::from), model, gpu);
+    Ok(Json(profile.await?))
 }
 
 /// Runs a scenario and saves it, with its result in brief.

@@ -3,9 +3,10 @@
 use app::data::{Backend, DataError};
 use async_trait::async_trait;
 use cascade_api::{
-    Comparison, GpuConfig, Health, KernelStat, RunDetail, RunFile, RunId, RunSummary, SimId, SimStepDigest,
-    SimSummary, TraceDetail, TraceId, TraceSummary,
+    Comparison, GpuConfig, Health, KernelStat, RunDetail, RunFile, RunId, RunSummary, SavedScenario,
+    ScenarioBase, SimId, SimStepDigest, SimSummary, TraceDetail, TraceId, TraceSummary,
 };
+use cascade_scene::explorer::Answer;
 
 use super::Service;
 use crate::error::Error;
@@ -59,6 +60,18 @@ impl Backend for Service {
 
     async fn run_files(&self, id: RunId) -> Result<Vec<RunFile>, DataError> {
         Ok(Self::run_files(self, &id).await?)
+    }
+
+    async fn scenario_bases(&self) -> Result<Vec<ScenarioBase>, DataError> {
+        Ok(Self::scenario_bases(self).await?)
+    }
+
+    async fn scenarios_saved(&self) -> Result<Vec<SavedScenario>, DataError> {
+        Ok(Self::scenarios_saved(self).await?)
+    }
+
+    async fn explored(&self, link: String) -> Option<Answer> {
+        self.scenario_explored(&link).await
     }
 
     async fn sim(&self, id: SimId) -> Result<SimSummary, DataError> {

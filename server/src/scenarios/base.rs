@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cascade_api::{
-    GpuName, RunCreate, RunEntry, RunId, ScenarioCreate, SimId, SimState, SimSummary, TraceId, TraceState,
-    TraceSummary,
+    GpuName, RunCreate, RunEntry, RunId, ScenarioBase, ScenarioCreate, SimId, SimState, SimSummary, TraceId,
+    TraceState, TraceSummary,
 };
 use cascade_serving::facts::ModelFacts;
 use cascade_serving::profile::PerfProfile;
@@ -30,6 +30,19 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
+    pub(crate) fn named(
+        trace_id: Option<TraceId>,
+        model: Option<String>,
+        gpu_config: Option<GpuName>,
+    ) -> Self {
+        Self {
+            trace_id,
+            model,
+            gpu_config,
+            fresh: false,
+        }
+    }
+
     pub(crate) fn of(ask: &ScenarioCreate) -> Self {
         Self {
             trace_id: ask.trace_id.clone(),
@@ -165,6 +178,48 @@ impl Service {
             cached,
             profile,
         })
+    }
+
+    /// A finished sim with its profile; launches nothing and waits for nothing.
+    pub(crate) async fn scenario_base_finished(&self, wanted: &Wanted) -> Result<Base, Error> {
+        let trace = self.scenario_trace(wanted).await?;
+        let gpu = self.scenario_gpu(&trace, wanted)?;
+        let model = self.scenario_model(&trace).await?;
+        let found = self.db.base_finished(&trace.id, &gpu).await?;
+        let (run_id, sim_id) = found.ok_or_else(|| Error::NoBase {
+            trace: trace.id.clone(),
+            gpu: gpu.clone(),
+        })?;
+        let profile = self
+            .scenario_profile(&trace, &gpu, &run_id, &sim_id, model)
+            .await?;
+        Ok(Base {
+            trace_id: trace.id,
+            gpu_config: gpu,
+            run_id,
+            sim_id,
+            cached: true,
+            profile,
+        })
+    }
+
+    /// Every finished sim that scenarios can rest on.
+    pub async fn scenario_bases(&self) -> Result<Vec<ScenarioBase>, Error> {
+        let traces = self.db.traces_list().await?;
+        let bases = self.db.bases().await?.into_iter();
+        let known = bases.filter(|(_, gpu, ..)| TARGETS.contains(&gpu.as_str()));
+        let base = |(trace_id, gpu_config, run_id, sim_id): (TraceId, GpuName, RunId, SimId)| {
+            let trace = traces.iter().find(|trace| trace.id == trace_id)?;
+            Some(ScenarioBase {
+                model: trace.model.clone(),
+                sample: trace.sample,
+                trace_id,
+                gpu_config,
+                run_id,
+                sim_id,
+            })
+        };
+        Ok(known.filter_map(base).collect())
     }
 
     async fn scenario_trace(&self, wanted: &Wanted) -> Result<TraceSummary, Error> {

@@ -2,6 +2,7 @@
 
 mod base;
 mod bodies;
+mod profile;
 mod saved;
 mod search;
 

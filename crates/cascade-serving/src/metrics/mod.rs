@@ -4,11 +4,13 @@ mod distribution;
 mod report;
 mod series;
 mod slo;
+mod waits;
 
 pub use distribution::{Distribution, EXACT_VALUES, Percentile, ROUNDED_BITS, Stats};
 pub use report::{MetricsOptions, ProvenanceCount, Report};
 pub use series::Series;
 pub use slo::Slo;
+pub use waits::{Wait, Waited, Waits};
 
 use crate::sim::{Record, Sink, StepRecord};
 use crate::step_time::Provenance;
