@@ -1,18 +1,20 @@
-// The web worker of the explorer: the first message is the module's address, each later one an ask for the engine.
-import init, { Worker, bench } from "./explorer.js";
-
+// The web worker of the explorer. The first message says where its module is, each later one is an ask for the
+// engine; answers come in the order of the asks.
 let engine;
 self.onmessage = ({ data }) => {
-  const first = engine === undefined;
-  engine = first ? init({ module_or_path: data }).then(() => new Worker()) : engine;
-  if (first) return;
+  if (engine === undefined) {
+    const { script, wasm } = JSON.parse(data);
+    engine = import(script).then((module) => module.default({ module_or_path: wasm }).then(() => new module.Worker()));
+    return;
+  }
   engine = engine.then((worker) => {
-    const [, name, runs] = /^bench (\w+) (\d+)$/.exec(data) ?? [];
-    self.postMessage(name ? String(bench(name, Number(runs))) : worker.handle(data));
+    self.postMessage(worker.handle(data));
     return worker;
   });
 };
-// A failure of the module must reach the page's `onerror`.
+// A failure of the module must reach the page, which hears of errors only.
 self.onunhandledrejection = (event) => {
-  throw event.reason;
+  setTimeout(() => {
+    throw event.reason;
+  });
 };

@@ -14,6 +14,7 @@ const PURE: &[&str] = &[
     "cascade-samples",
     "cascade-serving",
     "cascade-scenario",
+    "cascade-explorer",
     "cascade-serving-checks",
 ];
 

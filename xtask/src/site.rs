@@ -5,6 +5,7 @@
 //! ```text
 //! target/site/
 //!   pkg/cascade.js  pkg/cascade.wasm  pkg/cascade.css  pkg/snippets/…   (+ .br and .gz in release)
+//!   pkg/explorer.js  pkg/explorer.wasm  pkg/explorer-worker.js           the explorer's engine and its web worker
 //!   pkg/version.txt      a hash of all of them: pages ask for `cascade.js?v=<hash>`
 //!   docs/…               the documents, by `crate::docs`
 //!   favicon.svg …        what lies in public/
@@ -20,8 +21,37 @@ use wasm_bindgen_cli_support::Bindgen;
 
 use crate::docs;
 
-/// Base name of the built files, as Leptos and the server expect it.
+/// A module for the browser.
+struct Module {
+    /// The crate.
+    package: &'static str,
+    /// Base name of its files.
+    name: &'static str,
+    /// How `wasm-opt` goes about it.
+    level: &'static str,
+    /// Most bytes of the module in a release, packed by brotli.
+    most: usize,
+}
+
+/// The pages, small, under the name that Leptos and the server expect; and the explorer's engine, fast.
+const MODULES: [Module; 2] = [
+    Module {
+        package: "frontend",
+        name: "cascade",
+        level: "-Oz",
+        most: 500_000,
+    },
+    Module {
+        package: "cascade-explorer",
+        name: "explorer",
+        level: "-O3",
+        most: 300_000,
+    },
+];
+/// Base name of the style sheet.
 const NAME: &str = "cascade";
+/// The explorer's worker: its source and its name in `pkg/`.
+const WORKER: (&str, &str) = ("frontend/worker.js", "explorer-worker.js");
 /// File in `pkg/` that holds the hash of the built files.
 const VERSION_FILE: &str = "version.txt";
 /// Most style sheets that may import each other in a chain; more means a cycle.
@@ -47,27 +77,54 @@ pub(crate) fn build_site(options: &SiteOptions) -> Result<PathBuf> {
         std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| options.root.join("target"), PathBuf::from);
     let site = target.join("site");
     let pkg = site.join("pkg");
-    let wasm = compile(options, &target)?;
+    let folder = compile(options, &target)?;
     if site.exists() {
         fs::remove_dir_all(&site).with_context(|| format!("cannot clear {}", site.display()))?;
     }
     copy_folder(&options.root.join("public"), &site)?;
     fs::create_dir_all(&pkg).with_context(|| format!("cannot make {}", pkg.display()))?;
-    bind(&wasm, &pkg)?;
-    if options.release {
-        optimise(&options.root, &pkg.join(format!("{NAME}.wasm")))?;
+    for module in MODULES {
+        bind(&folder, &module, &pkg)?;
+        if options.release {
+            optimise(
+                &options.root,
+                &pkg.join(format!("{}.wasm", module.name)),
+                module.level,
+            )?;
+        }
     }
+    let (source, worker) = WORKER;
+    fs::copy(options.root.join(source), pkg.join(worker)).with_context(|| format!("cannot copy {source}"))?;
     let css = bundle_css(&options.root.join("style/main.css"), 0)?;
     write(&pkg.join(format!("{NAME}.css")), css.as_bytes())?;
     write(&pkg.join(VERSION_FILE), version(&pkg)?.as_bytes())?;
     docs::build(&options.root, &site)?;
     if options.release {
         compress_folder(&site)?;
+        for module in MODULES {
+            within(&module, &pkg)?;
+        }
     }
     Ok(site)
 }
 
-/// Compiles `frontend` and returns the `.wasm` file.
+/// Refuses a release module that browsers would load too long.
+fn within(module: &Module, pkg: &Path) -> Result<()> {
+    let file = pkg.join(format!("{}.wasm.br", module.name));
+    let length = fs::metadata(&file)
+        .with_context(|| format!("cannot read {}", file.display()))?
+        .len();
+    crate::sh::say(format!("{}.wasm: {length} bytes packed", module.name));
+    ensure!(
+        length <= module.most as u64,
+        "{}.wasm is {length} bytes packed by brotli; at most {} are allowed",
+        module.name,
+        module.most
+    );
+    Ok(())
+}
+
+/// Compiles the modules and returns the folder of the `.wasm` files.
 fn compile(options: &SiteOptions, target: &Path) -> Result<PathBuf> {
     const TRIPLE: &str = "wasm32-unknown-unknown";
     let profile = if options.release {
@@ -78,45 +135,39 @@ fn compile(options: &SiteOptions, target: &Path) -> Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(cargo)
         .current_dir(&options.root)
-        .args([
-            "build",
-            "--package",
-            "frontend",
-            "--lib",
-            "--target",
-            TRIPLE,
-            "--profile",
-            profile,
-        ])
+        .args(["build", "--lib", "--target", TRIPLE, "--profile", profile])
+        .args(MODULES.iter().flat_map(|module| ["--package", module.package]))
         .status()
         .context("cannot start cargo")?;
     ensure!(
         status.success(),
-        "building frontend for {TRIPLE} failed ({status})"
+        "building the browser's modules for {TRIPLE} failed ({status})"
     );
-    Ok(target.join(TRIPLE).join(profile).join("frontend.wasm"))
+    Ok(target.join(TRIPLE).join(profile))
 }
 
 /// Writes the JavaScript glue and the WASM that fits it.
-fn bind(wasm: &Path, pkg: &Path) -> Result<()> {
+fn bind(folder: &Path, module: &Module, pkg: &Path) -> Result<()> {
+    let wasm = folder.join(format!("{}.wasm", module.package.replace('-', "_")));
+    let name = module.name;
     Bindgen::new()
-        .input_path(wasm)
-        .out_name(NAME)
+        .input_path(&wasm)
+        .out_name(name)
         .web(true)?
         .typescript(false)
         .omit_default_module_path(true)
         .generate(pkg)
         .with_context(|| format!("wasm-bindgen failed on {}", wasm.display()))?;
     fs::rename(
-        pkg.join(format!("{NAME}_bg.wasm")),
-        pkg.join(format!("{NAME}.wasm")),
+        pkg.join(format!("{name}_bg.wasm")),
+        pkg.join(format!("{name}.wasm")),
     )
     .context("wasm-bindgen wrote no module")?;
     Ok(())
 }
 
 /// Makes the module smaller with `wasm-opt` from npm's `binaryen`.
-fn optimise(root: &Path, wasm: &Path) -> Result<()> {
+fn optimise(root: &Path, wasm: &Path, level: &str) -> Result<()> {
     let tool = root.join("node_modules/.bin/wasm-opt");
     if !tool.exists() {
         bail!(
@@ -124,10 +175,10 @@ fn optimise(root: &Path, wasm: &Path) -> Result<()> {
             root.display()
         );
     }
-    // The features that rustc's wasm32 target uses today; `-Oz` alone would refuse the module.
+    // The features that rustc's wasm32 target uses today; without them it would refuse the module.
     let status = Command::new(&tool)
         .args([
-            "-Oz",
+            level,
             "--enable-bulk-memory",
             "--enable-nontrapping-float-to-int",
             "--enable-sign-ext",

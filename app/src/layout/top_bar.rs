@@ -27,6 +27,7 @@ pub(crate) fn TopBar() -> impl IntoView {
                     <nav class="nav" aria-label="Main">
                         <A href="/traces">"Traces"</A>
                         <A href="/runs">"Runs"</A>
+                        <A href="/explore">"Explorer"</A>
                         <a class="wide-only" href="/docs" rel="external">"Docs"</a>
                     </nav>
                 </Show>

@@ -1,6 +1,7 @@
 //! One module for each page.
 
 mod compare;
+mod explore;
 mod home;
 mod not_found;
 mod run;
@@ -9,6 +10,7 @@ mod token;
 mod traces;
 
 pub(crate) use compare::Compare;
+pub(crate) use explore::Explore;
 pub(crate) use home::Home;
 pub(crate) use not_found::NotFound;
 pub(crate) use run::RunPage;

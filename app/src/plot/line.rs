@@ -40,23 +40,43 @@ fn draw(chart: &Chart, width: u32, text: &mut String) -> Result<(), Box<dyn std:
     let label = |at: Pos| ("sans-serif", 11).into_font().color(&TEXT).pos(at);
 
     for mark in &chart.y_ticks {
-        let line = vec![(LEFT as i32, y(*mark)), ((width - RIGHT.min(width)) as i32, y(*mark))];
+        let line = vec![
+            (LEFT as i32, y(*mark)),
+            ((width - RIGHT.min(width)) as i32, y(*mark)),
+        ];
         root.draw(&PathElement::new(line, GRID))?;
         let beside = label(Pos::new(HPos::Right, VPos::Center));
-        root.draw(&Text::new(chart.y_unit.text(*mark), (LEFT as i32 - 8, y(*mark)), beside))?;
+        root.draw(&Text::new(
+            chart.y_unit.text(*mark),
+            (LEFT as i32 - 8, y(*mark)),
+            beside,
+        ))?;
     }
-    let every = (MARK_PX * chart.x_ticks.len() as f64 / inner.max(1.0)).ceil().max(1.0) as usize;
+    let every = (MARK_PX * chart.x_ticks.len() as f64 / inner.max(1.0))
+        .ceil()
+        .max(1.0) as usize;
     for mark in chart.x_ticks.iter().step_by(every) {
         // The last mark would stand beyond the edge.
-        let anchor = if x(*mark) + 24 > width as i32 { HPos::Right } else { HPos::Center };
+        let anchor = if x(*mark) + 24 > width as i32 {
+            HPos::Right
+        } else {
+            HPos::Center
+        };
         let below = label(Pos::new(anchor, VPos::Top));
-        root.draw(&Text::new(chart.x_unit.text(*mark), (x(*mark), floor as i32 + 8), below))?;
+        root.draw(&Text::new(
+            chart.x_unit.text(*mark),
+            (x(*mark), floor as i32 + 8),
+            below,
+        ))?;
     }
     let mut ground: Vec<f64> = Vec::new();
     for (line, places) in chart.lines.iter().zip(&chart.places) {
         if !chart.stacked {
             for run in runs(places, &line.heights) {
-                let points: Vec<_> = run.into_iter().map(|(place, height)| (x(place), y(height))).collect();
+                let points: Vec<_> = run
+                    .into_iter()
+                    .map(|(place, height)| (x(place), y(height)))
+                    .collect();
                 root.draw(&PathElement::new(points, stand_in(line.hue).stroke_width(2)))?;
             }
             continue;
@@ -99,7 +119,9 @@ fn runs(places: &[f64], heights: &[Option<f64>]) -> Vec<Vec<(f64, f64)>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cascade_scene::explorer::{Figures, Latency, Over, PerStep, StepLines, TimeLines, cdf, over_time, per_step};
+    use cascade_scene::explorer::{
+        Figures, Latency, Over, PerStep, StepLines, TimeLines, cdf, over_time, per_step,
+    };
 
     fn figures() -> Figures {
         Figures {
@@ -124,12 +146,23 @@ mod tests {
         let figures = figures();
         let sides = [(0, "A", &figures), (1, "B", &figures)];
         let lines = svg(&cdf(&sides, Latency::Ttft), 600).unwrap();
-        assert_eq!(lines.matches("<polyline").count(), 2 + 6, "a line for each and the grid: {lines}");
-        assert!(lines.contains("stroke=\"var(--series-1)\"") && !lines.contains("#01000"), "{lines}");
+        assert_eq!(
+            lines.matches("<polyline").count(),
+            2 + 6,
+            "a line for each and the grid: {lines}"
+        );
+        assert!(
+            lines.contains("stroke=\"var(--series-1)\"") && !lines.contains("#01000"),
+            "{lines}"
+        );
         let layers = svg(&per_step(&figures, PerStep::Batch), 600).unwrap();
         assert_eq!(layers.matches("<polygon").count(), 2, "{layers}");
         let gap = svg(&over_time(&sides[..1], Over::Ttft), 600).unwrap();
-        assert_eq!(gap.matches("stroke-width=\"2\"").count(), 2, "a gap parts the line: {gap}");
+        assert_eq!(
+            gap.matches("stroke-width=\"2\"").count(),
+            2,
+            "a gap parts the line: {gap}"
+        );
     }
 
     #[test]

@@ -8,7 +8,7 @@ use cascade_scene::explorer::{
 };
 use cascade_serving::{datasheet::datasheets, facts::builtin_names};
 
-use crate::{Engine, Workload, bench};
+use crate::Engine;
 
 /// The asks of a state on built-in models, as the page makes them.
 fn sides(state: &State) -> Vec<SideAsk> {
@@ -177,12 +177,4 @@ fn what_cannot_run_is_told_at_its_field_and_leaves_the_others_alone() {
     });
     assert_eq!(figures(&ran(&mut engine, &state)[1]).requests, 2);
     assert!(engine.handle("{").contains("could not read"));
-}
-
-#[test]
-fn the_published_workloads_run_whole() {
-    for name in ["W1", "W2"] {
-        assert_eq!(bench(Workload::named(name).unwrap()), Some(1_000));
-    }
-    assert_eq!(Workload::named("W3"), None);
 }

@@ -2,7 +2,7 @@
 
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::{Engine, bench};
+use crate::Engine;
 
 #[wasm_bindgen]
 extern "C" {
@@ -28,18 +28,4 @@ impl Worker {
     pub fn handle(&mut self, ask: &str) -> String {
         self.0.handle(ask)
     }
-}
-
-/// Requests per second of a named workload (`W1`, `W2`), the best of `runs`; NaN for another name.
-#[wasm_bindgen(js_name = bench)]
-pub fn bench_named(name: &str, runs: u32) -> f64 {
-    let best = |workload| {
-        let one = |_| {
-            let from = now();
-            let requests = bench(workload).unwrap_or_default();
-            requests as f64 * 1e3 / (now() - from)
-        };
-        (0..runs).map(one).fold(0.0, f64::max)
-    };
-    crate::Workload::named(name).map_or(f64::NAN, best)
 }

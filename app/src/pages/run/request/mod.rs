@@ -9,7 +9,8 @@ mod groups;
 mod steps;
 mod tiles;
 
-use cascade_api::{RunId, RunState, SimStepDigest};
+use cascade_api::{RunDetail, RunId, RunState, SimStepDigest};
+use cascade_scene::explorer::{Key, MAX_GPUS, State};
 use cascade_scene::request;
 use leptos::prelude::*;
 
@@ -54,14 +55,30 @@ pub(super) fn Request(
         let bundled = run.summary.sample;
         run.trace.sample_set.clone().filter(|_| bundled)
     });
+    let explore = live.run.with_untracked(explorer_link);
     let none = Memo::new(move |_| columns.with(Vec::is_empty));
     view! {
         <div id="request-time" class="part">
             <Show when=move || !none.get() fallback=move || view! { <Nothing live digests /> }>
-                <Prediction run=run.clone() set=set.clone() columns digests />
+                <Prediction run=run.clone() set=set.clone() explore=explore.clone() columns digests />
             </Show>
         </div>
     }
+}
+
+/// The explorer on a run's trace and GPUs.
+fn explorer_link(run: &RunDetail) -> String {
+    let mut gpus: Vec<&str> = Vec::new();
+    for sim in &run.sims {
+        let gpu = sim.gpu_config.as_str();
+        if !gpus.contains(&gpu) && gpus.len() < MAX_GPUS {
+            gpus.push(gpu);
+        }
+    }
+    let mut state = State::default();
+    state.set(Key::Base, &format!("trace:{}", run.trace.id));
+    state.set(Key::Gpus, &gpus.join(","));
+    format!("/explore?{}", state.link())
 }
 
 /// Figures, the chart of a step, and the tables behind them.
@@ -71,6 +88,8 @@ fn Prediction(
     run: RunId,
     /// The sample set it is the bundled run of.
     set: Option<String>,
+    /// Where other requests on the same GPUs are tried.
+    explore: String,
     /// What its GPUs are predicted to do.
     columns: Memo<Vec<request::Column>>,
     /// What sims sent.
@@ -95,7 +114,13 @@ fn Prediction(
         Some(set) => format!("/compare?set={}", segment(&set)),
         None => format!("/compare?runs={}", segment(run.as_str())),
     };
-    let aside = move || view! { {about} <ButtonLink href=compare>"Compare"</ButtonLink> };
+    let aside = move || {
+        view! {
+            {about}
+            <ButtonLink href=compare>"Compare"</ButtonLink>
+            <ButtonLink href=explore>"Explore requests"</ButtonLink>
+        }
+    };
     let notes = move || columns.with(|columns| notes(columns));
     view! {
         <Card title="Request time" aside=aside>

@@ -1,0 +1,224 @@
+//! The state of the page and what runs because of it.
+
+use std::time::Duration;
+
+use cascade_scene::explorer::{
+    Answer, Ask, Base, Figures, Key, Problem, Side, SideAsk, SideBase, State, Values, key_of,
+};
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use super::lab::{Lab, now};
+use crate::data;
+
+/// The address follows the controls once they have rested so long: browsers allow few changes of it.
+const ADDRESS_AFTER: Duration = Duration::from_millis(400);
+
+/// Controls and figures.
+#[derive(Clone, Copy)]
+pub(super) struct Run {
+    /// What the controls say.
+    pub(super) state: RwSignal<State>,
+    /// What it last came to, by GPU.
+    pub(super) sides: RwSignal<Vec<Side>>,
+    /// Both ends of each number, by GPU, once they are known.
+    pub(super) bands: RwSignal<Vec<Option<(Values, Values)>>>,
+    /// Counts the answers: what shows parts of one asks again when it changes.
+    pub(super) answered: RwSignal<u32>,
+    /// Time of the simulations, and from the change to the answer, in ms.
+    pub(super) took: RwSignal<Option<(f64, f64)>>,
+    /// What is wrong and belongs to no control.
+    pub(super) broken: RwSignal<Option<String>>,
+    /// Profiles that are in the worker, or on their way to it.
+    profiles: RwSignal<Vec<(String, bool)>>,
+    /// Counts the files that were dropped: their text is no part of the state.
+    pub(super) file: RwSignal<u32>,
+    lab: Lab,
+}
+
+impl Run {
+    /// Starts from a link's state and what the server made of it.
+    pub(super) fn new(state: State, first: Option<Answer>) -> Self {
+        let sides = match first {
+            Some(Answer::Ran { sides, .. }) => sides,
+            _ => Vec::new(),
+        };
+        let broken = RwSignal::new(None);
+        let run = Self {
+            state: RwSignal::new(state),
+            sides: RwSignal::new(sides),
+            bands: RwSignal::new(Vec::new()),
+            answered: RwSignal::new(0),
+            took: RwSignal::new(None),
+            broken,
+            profiles: RwSignal::new(Vec::new()),
+            file: RwSignal::new(0),
+            lab: Lab::new(move |problem| broken.set(Some(problem))),
+        };
+        Effect::new(move || run.start());
+        Effect::new(move |before: Option<Option<TimeoutHandle>>| {
+            if let Some(Some(timer)) = before {
+                timer.clear();
+            }
+            let link = run.state.with(State::link);
+            // The first time the address says it already.
+            before?;
+            set_timeout_with_handle(move || show_link(&link), ADDRESS_AFTER).ok()
+        });
+        run
+    }
+
+    /// What is wrong with a control: by itself, or as the engine says.
+    pub(super) fn problem(self, key: Key) -> Option<String> {
+        let own = self
+            .state
+            .with(|state| state.problems().into_iter().find(|p| p.key == Some(key)));
+        own.map(|problem| problem.text).or_else(|| {
+            self.sides.with(|sides| {
+                let refusals = sides
+                    .iter()
+                    .filter_map(|side| Some((&side.gpu, side.result.as_ref().err()?)));
+                let mut ours = refusals.filter(|(_, refusal)| key_of(&refusal.path) == Some(key));
+                ours.next()
+                    .map(|(gpu, refusal)| format!("{gpu}: {}", refusal.problem))
+            })
+        })
+    }
+
+    /// Every problem of the controls that matter.
+    pub(super) fn problems(self) -> Vec<Problem> {
+        self.state.with(State::problems)
+    }
+
+    /// Reads the figures of the GPUs that have some: place, name, figures.
+    pub(super) fn figures<T>(self, read: impl FnOnce(&[(usize, &str, &Figures)]) -> T) -> T {
+        self.sides.with(|sides| {
+            let figures: Vec<_> = sides
+                .iter()
+                .enumerate()
+                .filter_map(|(at, side)| Some((at, side.gpu.as_str(), side.result.as_ref().ok()?)))
+                .collect();
+            read(&figures)
+        })
+    }
+
+    /// Asks the worker something about its last run.
+    pub(super) fn ask(self, ask: Ask, then: impl FnOnce(Answer) + 'static) {
+        self.lab.ask(ask, then);
+    }
+
+    /// Takes a request trace's text.
+    pub(super) fn take_file(self, name: String, text: String) {
+        self.lab.keep(Ask::File { text }, move |_| {
+            self.file.update(|n| *n += 1);
+            self.state.update(|state| {
+                state.file = Some(name);
+                state.set(Key::Load, "file");
+            });
+        });
+    }
+
+    /// The asks of the state; `None` while something is wrong or a profile is on its way.
+    fn asks(self) -> Option<Vec<SideAsk>> {
+        let state = self.state.get();
+        if !state.problems().is_empty() {
+            return None;
+        }
+        let mut asks = Vec::new();
+        let mut missing = false;
+        for (at, gpu) in state.gpus().into_iter().enumerate() {
+            let base = match state.base() {
+                Base::Model(name) => SideBase::Model { name },
+                Base::Config => SideBase::Config {
+                    json: state.get(Key::Config).to_owned(),
+                },
+                Base::Trace(trace) => {
+                    let name = format!("{trace}/{gpu}");
+                    missing |= !self.profile(&trace, &gpu, &name);
+                    SideBase::Profile { name }
+                }
+            };
+            let scenario = state.scenario(at).ok()?;
+            asks.push(SideAsk { gpu, base, scenario });
+        }
+        (!missing).then_some(asks)
+    }
+
+    /// Whether a profile is in the worker; fetches it if it has not been asked for.
+    fn profile(self, trace: &str, gpu: &str, name: &str) -> bool {
+        let known = self
+            .profiles
+            .with(|all| all.iter().find(|(known, _)| known == name).map(|(_, here)| *here));
+        if let Some(here) = known {
+            return here;
+        }
+        self.profiles
+            .update_untracked(|all| all.push((name.to_owned(), false)));
+        let (trace, gpu, name) = (trace.to_owned(), gpu.to_owned(), name.to_owned());
+        spawn_local(async move {
+            match data::scenario_profile(trace, gpu.clone()).await {
+                Ok(answer) => {
+                    let profile = answer.profile.into();
+                    self.lab.keep(
+                        Ask::Profile {
+                            name: name.clone(),
+                            profile,
+                        },
+                        move |_| {
+                            self.profiles.update(|all| {
+                                for (known, here) in all.iter_mut() {
+                                    *here |= *known == name;
+                                }
+                            });
+                        },
+                    );
+                }
+                Err(error) => {
+                    self.broken.set(Some(format!("{gpu}: {error}")));
+                    // Chosen again, it is asked for again.
+                    self.profiles
+                        .update_untracked(|all| all.retain(|(known, _)| *known != name));
+                }
+            }
+        });
+        false
+    }
+
+    /// Runs what the state says; called again whenever it changes.
+    fn start(self) {
+        self.file.track();
+        let Some(sides) = self.asks() else { return };
+        let from = now();
+        self.lab.ask(Ask::Run { sides }, move |answer| match answer {
+            Answer::Ran { sides, ms } => {
+                self.broken.set(None);
+                self.bands.set(Vec::new());
+                self.sides.set(sides);
+                self.took.set(Some((ms, now() - from)));
+                self.answered.update(|n| *n += 1);
+                self.lab.ask(Ask::Bands, move |answer| {
+                    if let Answer::Bands { bands } = answer {
+                        self.bands.set(bands);
+                    }
+                });
+            }
+            Answer::Failed { problem } => self.broken.set(Some(problem)),
+            _ => {}
+        });
+    }
+}
+
+/// Puts a link into the address without a step back to what was there.
+fn show_link(link: &str) {
+    let path = if link == State::default().link() {
+        "/explore".to_owned()
+    } else {
+        format!("/explore?{link}")
+    };
+    let shown = window()
+        .history()
+        .and_then(|history| history.replace_state_with_url(&wasm_bindgen::JsValue::NULL, "", Some(&path)));
+    if let Err(error) = shown {
+        leptos::logging::warn!("the address could not be changed: {error:?}");
+    }
+}
