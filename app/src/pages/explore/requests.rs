@@ -22,7 +22,7 @@ pub(super) fn Requests(
     let rows = RwSignal::new(Vec::<Row>::new());
     let total = RwSignal::new(0_usize);
     Effect::new(move || {
-        if run.answered.get() == 0 {
+        if run.settled.get() == 0 {
             return;
         }
         let (by, descending) = order.get();

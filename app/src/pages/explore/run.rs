@@ -14,6 +14,9 @@ use crate::data;
 /// The address follows the controls once they have rested so long: browsers allow few changes of it.
 const ADDRESS_AFTER: Duration = Duration::from_millis(400);
 
+/// How long nothing changes before what is not at hand is worked out.
+const QUIET: Duration = Duration::from_millis(120);
+
 /// Controls and figures.
 #[derive(Clone, Copy)]
 pub(super) struct Run {
@@ -23,8 +26,9 @@ pub(super) struct Run {
     pub(super) sides: RwSignal<Vec<Side>>,
     /// Both ends of each number, by GPU, once they are known.
     pub(super) bands: RwSignal<Vec<Option<(Values, Values)>>>,
-    /// Counts the answers: what shows parts of one asks again when it changes.
-    pub(super) answered: RwSignal<u32>,
+    /// Counts the answers after which nothing was asked for [`QUIET`]: what takes longer to work out or to show than
+    /// a figure follows these, so that it does not hold up a slider.
+    pub(super) settled: RwSignal<u32>,
     /// Time of the simulations, and from the change to the answer, in ms.
     pub(super) took: RwSignal<Option<(f64, f64)>>,
     /// What is wrong and belongs to no control.
@@ -33,6 +37,8 @@ pub(super) struct Run {
     profiles: RwSignal<Vec<(String, bool)>>,
     /// Counts the files that were dropped: their text is no part of the state.
     pub(super) file: RwSignal<u32>,
+    /// When the last run was asked for.
+    asked: StoredValue<f64>,
     lab: Lab,
 }
 
@@ -48,11 +54,12 @@ impl Run {
             state: RwSignal::new(state),
             sides: RwSignal::new(sides),
             bands: RwSignal::new(Vec::new()),
-            answered: RwSignal::new(0),
+            settled: RwSignal::new(0),
             took: RwSignal::new(None),
             broken,
             profiles: RwSignal::new(Vec::new()),
             file: RwSignal::new(0),
+            asked: StoredValue::new(0.0),
             lab: Lab::new(move |problem| broken.set(Some(problem))),
         };
         Effect::new(move || run.start());
@@ -189,22 +196,42 @@ impl Run {
         self.file.track();
         let Some(sides) = self.asks() else { return };
         let from = now();
+        self.asked.set_value(from);
         self.lab.ask(Ask::Run { sides }, move |answer| match answer {
             Answer::Ran { sides, ms } => {
                 self.broken.set(None);
                 self.bands.set(Vec::new());
                 self.sides.set(sides);
                 self.took.set(Some((ms, now() - from)));
-                self.answered.update(|n| *n += 1);
-                self.lab.ask(Ask::Bands, move |answer| {
-                    if let Answer::Bands { bands } = answer {
-                        self.bands.set(bands);
-                    }
-                });
+                self.settle(from);
             }
             Answer::Failed { problem } => self.broken.set(Some(problem)),
             _ => {}
         });
+    }
+}
+
+impl Run {
+    /// Once it is quiet after the run asked for at `asked`: its bands, and whatever else follows.
+    fn settle(self, asked: f64) {
+        let quiet = move || {
+            if self.asked.try_get_value() != Some(asked) {
+                return;
+            }
+            self.lab.ask(Ask::Bands, move |answer| {
+                if let Answer::Bands { bands } = answer {
+                    self.bands.set(bands);
+                }
+            });
+            self.settled.update(|n| *n += 1);
+        };
+        set_timeout(quiet, QUIET);
+    }
+
+    /// As [`Run::figures`], followed only once it is quiet.
+    pub(super) fn settled<T>(self, read: impl FnOnce(&[(usize, &str, &Figures)]) -> T) -> T {
+        self.settled.track();
+        untrack(|| self.figures(read))
     }
 }
 

@@ -24,14 +24,14 @@ pub(super) fn Provenance(
     };
     let button = move || view! { <Button on_press=export>"Export JSON"</Button> };
     let sides = move || {
-        run.figures(|figures| {
+        run.settled(|figures| {
             figures
                 .iter()
                 .map(|(at, gpu, figures)| side(*at, gpu, figures))
                 .collect::<Vec<_>>()
         })
     };
-    let assumptions = Memo::new(move |_| run.figures(assumptions));
+    let assumptions = Memo::new(move |_| run.settled(assumptions));
     let list = move || {
         let item = |(text, gpus): (String, Option<String>)| {
             view! { <li>{gpus.map(|gpus| view! { <b>{gpus}": "</b> })}{text}</li> }
@@ -45,7 +45,7 @@ pub(super) fn Provenance(
             <ul class="assumptions">{list}</ul>
             <details class="behind">
                 <summary>"Settings and KV memory in force"</summary>
-                {move || run.figures(|figures| (table("Settings", figures, |f| &f.settings), table("KV memory", figures, |f| &f.kv)))}
+                {move || run.settled(|figures| (table("Settings", figures, |f| &f.settings), table("KV memory", figures, |f| &f.kv)))}
             </details>
         </Card>
     }
