@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Page } from "@playwright/test";
-import { checkAccess, expect, signIn, test } from "./open";
+import { BASE, checkAccess, expect, signIn, test } from "./open";
 
 const H100 = "sample__facebook_opt-125m__h100-e2e";
 /** 1,000 requests on one GPU. */
@@ -22,9 +22,9 @@ async function open(page: Page, query = ""): Promise<void> {
   await expect(page.locator(".explore-status")).toContainText("simulated here", { timeout: 30_000 });
 }
 
-test("the first paint has controls and figures, and the page says where they come from", async ({ page, request }) => {
+test("the first paint has controls and figures, and the page says where they come from", async ({ page }) => {
   await signIn(page, "/traces");
-  const html = await (await page.request.get("/explore")).text();
+  const html = await (await page.request.get(`${BASE()}/explore`)).text();
   expect(html).toContain('data-metric="TtftP50">');
   expect(html).toMatch(/data-metric="TtftP50">(<!>)?[0-9]/);
   expect(html).toContain("simulated on the server");
@@ -77,6 +77,7 @@ test("a thousand requests are answered in 50 ms while a slider moves, at 60 fram
       { moves, pauseMs },
     );
   const at = (values: number[], share: number) => [...values].sort((a, b) => a - b)[Math.floor((values.length - 1) * share)];
+  const idle = (await measure(1, 2_000)).gaps;
   await measure(10, 50);
   // One move at a time: from the event to the figures in the page.
   const single = await measure(20, 200);
@@ -89,9 +90,12 @@ test("a thousand requests are answered in 50 ms while a slider moves, at 60 fram
     frameP95Ms: at(drag.gaps, 0.95),
     framesPerSecond: 1000 / (drag.gaps.reduce((a, b) => a + b, 0) / drag.gaps.length),
     runsWhileDragging: drag.answers.length,
+    idleFrameP95Ms: at(idle, 0.95),
   };
   console.log(`explorer, 1,000 requests: ${JSON.stringify(report)}`);
   expect(single.answers.length).toBeGreaterThanOrEqual(15);
+  // Times say nothing of the page where the machine cannot even draw it standing still.
+  test.skip(report.idleFrameP95Ms > 25, `the machine is busy: ${report.idleFrameP95Ms} ms between frames of a still page`);
   expect(report.answerMedianMs).toBeLessThan(ANSWER_MS);
   expect(report.frameMedianMs).toBeLessThan(17.5);
 });
@@ -208,8 +212,8 @@ test("a phone has no sideways scrolling, in the light and in the dark", async ({
 /** An app of its own, for the one test that stops it. */
 async function ownApp(): Promise<{ url: string; app: ChildProcess; folder: string }> {
   const folder = mkdtempSync(join(tmpdir(), "cascade-explorer-"));
-  const env = { ...process.env, CASCADE_TOKEN: "", CASCADE_DATA_DIR: join(folder, "data") };
-  delete (env as NodeJS.ProcessEnv).CASCADE_TOKEN;
+  const env: NodeJS.ProcessEnv = { ...process.env, CASCADE_NO_AUTH: "1", CASCADE_DATA_DIR: join(folder, "data") };
+  delete env.CASCADE_TOKEN;
   const app = spawn(process.env.CASCADE_BIN!, ["serve", "--host", "127.0.0.1", "--port", "0", "--s3-port", "0"], {
     env,
     stdio: ["ignore", "pipe", "inherit"],
