@@ -1,7 +1,7 @@
 // The scenario explorer: figures while a slider moves, without a server, from a link, and by hand at the keyboard.
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Page } from "@playwright/test";
@@ -77,7 +77,6 @@ test("a thousand requests are answered in 50 ms while a slider moves, at 60 fram
       { moves, pauseMs },
     );
   const at = (values: number[], share: number) => [...values].sort((a, b) => a - b)[Math.floor((values.length - 1) * share)];
-  const idle = (await measure(1, 2_000)).gaps;
   await measure(10, 50);
   // One move at a time: from the event to the figures in the page.
   const single = await measure(20, 200);
@@ -90,19 +89,19 @@ test("a thousand requests are answered in 50 ms while a slider moves, at 60 fram
     frameP95Ms: at(drag.gaps, 0.95),
     framesPerSecond: 1000 / (drag.gaps.reduce((a, b) => a + b, 0) / drag.gaps.length),
     runsWhileDragging: drag.answers.length,
-    idleFrameP95Ms: at(idle, 0.95),
   };
   console.log(`explorer, 1,000 requests: ${JSON.stringify(report)}`);
   expect(single.answers.length).toBeGreaterThanOrEqual(15);
-  // Times say nothing of the page where the machine cannot even draw it standing still.
-  test.skip(report.idleFrameP95Ms > 25, `the machine is busy: ${report.idleFrameP95Ms} ms between frames of a still page`);
+  // Where others take the processors, times say nothing of the page; what was measured is printed above.
+  const load = loadavg()[0];
+  test.skip(load > cpus().length + 2, `the machine is busy: a load of ${load} on ${cpus().length} processors`);
   expect(report.answerMedianMs).toBeLessThan(ANSWER_MS);
   expect(report.frameMedianMs).toBeLessThan(17.5);
 });
 
 test("a link restores everything, and a bad one says what is wrong", async ({ page }) => {
   await open(page);
-  await page.getByLabel("Requests", { exact: true }).fill("120");
+  await page.getByRole("textbox", { name: "Requests", exact: true }).fill("120");
   await page.getByLabel("Max running requests", { exact: true }).fill("8");
   await page.getByRole("group", { name: "GPUs, up to four" }).getByRole("button", { name: "SM90_H200", exact: true }).click();
   await expect(page).toHaveURL(/n=120/);
@@ -134,7 +133,7 @@ test("a trace's profile is fetched once, and the server runs and saves the same"
   await expect(page.locator(".explore-status")).toContainText("simulated here", { timeout: 30_000 });
   await expect(page.getByLabel("Model or trace")).toHaveValue(`trace:${H100}`);
   await expect(page.getByRole("region", { name: "Where the numbers come from" })).toContainText("extrapolated:roofline");
-  await page.getByLabel("Requests", { exact: true }).fill("50");
+  await page.getByRole("textbox", { name: "Requests", exact: true }).fill("50");
   await expect(page.locator(".explore-status")).toContainText("100 requests");
   expect(profiles.length).toBe(2);
 
@@ -190,7 +189,7 @@ test("the keyboard moves sliders, and every chart has its table", async ({ page 
   const slider = page.getByRole("slider", { name: "Output tokens, slider" });
   const before = await figure(page, "E2eP50").textContent();
   await slider.focus();
-  for (let at = 0; at < 5; at++) await page.keyboard.press("PageUp");
+  for (let at = 0; at < 20; at++) await page.keyboard.press("ArrowRight");
   await expect(figure(page, "E2eP50")).not.toHaveText(before!);
   for (const title of [/Share of requests/, /Output tokens per second/, /Tokens of a step/])
     await expect(page.getByRole("img", { name: title }).locator("svg")).toBeVisible();
@@ -237,7 +236,7 @@ test("the page goes on with the server gone", async ({ page }) => {
     const gone = new Promise((done) => app.once("exit", done));
     app.kill("SIGKILL");
     await gone;
-    await page.getByLabel("Requests", { exact: true }).fill("77");
+    await page.getByRole("textbox", { name: "Requests", exact: true }).fill("77");
     await expect(page.locator(".explore-status")).toContainText("154 requests");
     await page.getByRole("button", { name: "RAG" }).click();
     await expect(page.locator(".explore-status")).toContainText("500 requests");

@@ -2,7 +2,8 @@
 
 use cascade_api::{
     Comparison, GpuConfig, Health, KernelStat, RunCreate, RunDetail, RunFile, RunResults, RunSummary,
-    ScenarioBase, ScenarioProfile, SimFile, SimResults, SimStepDigest, SimStepTimeline, TraceDetail, TraceSummary,
+    ScenarioBase, ScenarioProfile, SimFile, SimResults, SimStepDigest, SimStepTimeline, TraceDetail,
+    TraceSummary,
 };
 use reqwest::Method;
 use tokio::io::{AsyncWrite, AsyncWriteExt};

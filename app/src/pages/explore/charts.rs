@@ -21,10 +21,10 @@ pub(super) fn Charts(
     let over = RwSignal::new(Over::Throughput);
     let what = RwSignal::new(PerStep::Batch);
     let side = RwSignal::new(0_usize);
-    let shares = Memo::new(move |_| run.figures(|figures| cdf(figures, latency.get())));
-    let times = Memo::new(move |_| run.figures(|figures| over_time(figures, over.get())));
+    let shares = Memo::new(move |_| run.charted(|figures| cdf(figures, latency.get())));
+    let times = Memo::new(move |_| run.charted(|figures| over_time(figures, over.get())));
     let steps = Memo::new(move |_| {
-        run.figures(|figures| {
+        run.charted(|figures| {
             let chosen = figures
                 .iter()
                 .find(|(at, ..)| *at == side.get())

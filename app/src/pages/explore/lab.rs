@@ -47,9 +47,9 @@ struct Inner {
     on_broken: Rc<dyn Fn(String)>,
 }
 
-/// The worker as the page holds it.
+/// The worker as the page holds it; nothing on the server, which drops a page on whichever thread.
 #[derive(Clone, Copy)]
-pub(super) struct Lab(StoredValue<Rc<RefCell<Inner>>, LocalStorage>);
+pub(super) struct Lab(StoredValue<Option<SendWrapper<Rc<RefCell<Inner>>>>>);
 
 impl Lab {
     /// Nothing is started before something is asked. `on_broken` hears of a worker that cannot work.
@@ -70,14 +70,15 @@ impl Lab {
             unheard: 0,
             on_broken: Rc::new(on_broken),
         };
-        let lab = Self(StoredValue::new_local(Rc::new(RefCell::new(inner))));
+        let shared = cfg!(feature = "hydrate").then(|| SendWrapper::new(Rc::new(RefCell::new(inner))));
+        let lab = Self(StoredValue::new(shared));
         on_cleanup(move || lab.stop());
         lab
     }
 
     /// Hands over something that later runs need; a worker that is started anew gets it again.
     pub(super) fn keep(self, ask: Ask, then: impl FnOnce(Answer) + 'static) {
-        let inner = self.inner();
+        let Some(inner) = self.inner() else { return };
         if matches!(ask, Ask::File { .. }) {
             inner
                 .borrow_mut()
@@ -91,7 +92,7 @@ impl Lab {
 
     /// Asks; a run makes what waits for an earlier run's answer needless.
     pub(super) fn ask(self, ask: Ask, then: impl FnOnce(Answer) + 'static) {
-        let inner = self.inner();
+        let Some(inner) = self.inner() else { return };
         let run = matches!(ask, Ask::Run { .. });
         let job = Job {
             ask,
@@ -113,15 +114,17 @@ impl Lab {
         }
     }
 
-    fn inner(self) -> Rc<RefCell<Inner>> {
-        self.0.get_value()
+    /// Nothing once the page is left.
+    fn inner(self) -> Option<Rc<RefCell<Inner>>> {
+        let shared = self.0.try_get_value().flatten();
+        shared.map(|shared| Rc::clone(&shared))
     }
 
     /// Ends a worker that is still at what it was at `since`, once its time is over.
     fn watch(self, since: f64) {
         let left = (since + PATIENCE.as_secs_f64() * 1e3 - now()).max(0.0);
         let late = move || {
-            let Some(inner) = self.0.try_get_value() else {
+            let Some(inner) = self.inner() else {
                 return;
             };
             let mut state = inner.borrow_mut();
@@ -141,7 +144,7 @@ impl Lab {
 
     /// Sends the next ask, to a worker that is started if there is none.
     fn next(self) {
-        let inner = self.inner();
+        let Some(inner) = self.inner() else { return };
         if inner.borrow().waiting.is_empty() {
             return;
         }
@@ -178,7 +181,7 @@ impl Lab {
         let worker = Worker::new_with_options(&script, &options)?;
         let answered = Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| self.answered(&event));
         let failed = Closure::<dyn Fn(MessageEvent)>::new(move |_: MessageEvent| {
-            let Some(inner) = self.0.try_get_value() else {
+            let Some(inner) = self.inner() else {
                 return;
             };
             let told = Rc::clone(&inner.borrow().on_broken);
@@ -205,7 +208,7 @@ impl Lab {
     }
 
     fn answered(self, event: &MessageEvent) {
-        let Some(inner) = self.0.try_get_value() else {
+        let Some(inner) = self.inner() else {
             return;
         };
         let text = event.data().as_string().unwrap_or_default();
@@ -225,7 +228,7 @@ impl Lab {
     }
 
     fn stop(self) {
-        if let Some(inner) = self.0.try_get_value()
+        if let Some(inner) = self.inner()
             && let Some(worker) = inner.borrow_mut().worker.take()
         {
             end(&worker);

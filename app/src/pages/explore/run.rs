@@ -17,6 +17,9 @@ const ADDRESS_AFTER: Duration = Duration::from_millis(400);
 /// How long nothing changes before what is not at hand is worked out.
 const QUIET: Duration = Duration::from_millis(120);
 
+/// Least time between two drawings of the charts, in ms: frames are for the controls.
+const CHART_EVERY: f64 = 90.0;
+
 /// Controls and figures.
 #[derive(Clone, Copy)]
 pub(super) struct Run {
@@ -37,6 +40,9 @@ pub(super) struct Run {
     profiles: RwSignal<Vec<(String, bool)>>,
     /// Counts the files that were dropped: their text is no part of the state.
     pub(super) file: RwSignal<u32>,
+    /// Counts what the charts follow: answers, but no more of them than [`CHART_EVERY`] lets through.
+    charted: RwSignal<u32>,
+    charted_at: StoredValue<f64>,
     /// When the last run was asked for.
     asked: StoredValue<f64>,
     lab: Lab,
@@ -59,6 +65,8 @@ impl Run {
             broken,
             profiles: RwSignal::new(Vec::new()),
             file: RwSignal::new(0),
+            charted: RwSignal::new(0),
+            charted_at: StoredValue::new(0.0),
             asked: StoredValue::new(0.0),
             lab: Lab::new(move |problem| broken.set(Some(problem))),
         };
@@ -203,6 +211,10 @@ impl Run {
                 self.bands.set(Vec::new());
                 self.sides.set(sides);
                 self.took.set(Some((ms, now() - from)));
+                if now() - self.charted_at.get_value() > CHART_EVERY {
+                    self.charted_at.set_value(now());
+                    self.charted.update(|n| *n += 1);
+                }
                 self.settle(from);
             }
             Answer::Failed { problem } => self.broken.set(Some(problem)),
@@ -223,9 +235,16 @@ impl Run {
                     self.bands.set(bands);
                 }
             });
+            self.charted.update(|n| *n += 1);
             self.settled.update(|n| *n += 1);
         };
         set_timeout(quiet, QUIET);
+    }
+
+    /// As [`Run::figures`], followed as often as charts are drawn.
+    pub(super) fn charted<T>(self, read: impl FnOnce(&[(usize, &str, &Figures)]) -> T) -> T {
+        self.charted.track();
+        untrack(|| self.figures(read))
     }
 
     /// As [`Run::figures`], followed only once it is quiet.
