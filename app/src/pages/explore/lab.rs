@@ -36,7 +36,7 @@ struct Inner {
     /// Its first message: where its module is.
     module: String,
     worker: Option<Worker>,
-    listeners: Vec<SendWrapper<Closure<dyn Fn(MessageEvent)>>>,
+    listeners: Vec<Closure<dyn Fn(MessageEvent)>>,
     /// The ask under way: since when, and what is done with its answer.
     busy: Option<(f64, Then)>,
     waiting: VecDeque<Job>,
@@ -199,7 +199,7 @@ impl Lab {
         for kept in &state.kept {
             worker.post_message(&JsValue::from_str(kept))?;
         }
-        state.listeners = vec![SendWrapper::new(answered), SendWrapper::new(failed)];
+        state.listeners = vec![answered, failed];
         // Each is answered, and nobody waits for that.
         let unheard = state.kept.len();
         state.worker = Some(worker);
