@@ -85,6 +85,14 @@ macro_rules! fact_table {
             pub fn each<'a>(&'a self, f: &mut dyn FnMut(&'static str, &'a $crate::gpu::fact::Fact, $crate::gpu::fact::Rule)) {
                 $(f(stringify!($key), &self.$key, $crate::gpu::fact::Rule { unit: $unit, min: $min, max: $max });)*
             }
+
+            /// The fact with this key.
+            pub(super) fn fact_mut(&mut self, key: &str) -> Option<&mut $crate::gpu::fact::Fact> {
+                match key {
+                    $(stringify!($key) => Some(&mut self.$key),)*
+                    _ => None,
+                }
+            }
         }
     };
 }

@@ -90,6 +90,7 @@ impl GpuModel {
             latency: latency(config),
             units: units(config),
             tensor: tensor(config, sm),
+            derived: None,
         };
         model.validate().map_err(|(key, problem)| fail(key, problem))?;
         Ok(model)

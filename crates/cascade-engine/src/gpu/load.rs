@@ -38,6 +38,23 @@ pub enum GpuFileError {
     },
 }
 
+pub(super) fn check_length(text: &str, file: &str) -> Result<(), GpuFileError> {
+    if text.len() > MAX_GPU_FILE_BYTES {
+        return Err(GpuFileError::TooLong {
+            file: file.to_owned(),
+            bytes: text.len(),
+        });
+    }
+    Ok(())
+}
+
+pub(super) fn syntax(file: &str, error: &toml::de::Error) -> GpuFileError {
+    GpuFileError::Syntax {
+        file: file.to_owned(),
+        message: error.to_string().trim_end().to_owned(),
+    }
+}
+
 impl GpuModel {
     /// Reads and checks a GPU file; `file_name` appears in errors only.
     ///
@@ -45,16 +62,8 @@ impl GpuModel {
     /// Names file and key: syntax, unknown or missing keys, wrong units, values out of range, no source.
     pub fn from_toml(text: &str, file_name: &str) -> Result<Self, GpuFileError> {
         let file = file_name.to_owned();
-        if text.len() > MAX_GPU_FILE_BYTES {
-            return Err(GpuFileError::TooLong {
-                file,
-                bytes: text.len(),
-            });
-        }
-        let model: Self = toml::from_str(text).map_err(|error| GpuFileError::Syntax {
-            file: file.clone(),
-            message: error.to_string().trim_end().to_owned(),
-        })?;
+        check_length(text, file_name)?;
+        let model: Self = toml::from_str(text).map_err(|error| syntax(file_name, &error))?;
         model
             .validate()
             .map_err(|(key, problem)| GpuFileError::Value { file, key, problem })?;

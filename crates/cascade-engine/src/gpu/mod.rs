@@ -1,6 +1,7 @@
 //! Descriptions of GPUs: typed facts with units and sources, from `gpus/*.toml` or an Accel-Sim config.
 
 mod builtin;
+mod derive;
 mod fact;
 mod from_config;
 mod load;
@@ -10,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 pub use builtin::builtin;
+pub use derive::{Change, Derived, MAX_GPU_NAME, read};
 pub use fact::{Fact, Rule};
 pub use from_config::{DISAGREEMENT, Disagreement, disagreements};
 pub use load::{GpuFileError, MAX_GPU_FILE_BYTES};
@@ -62,6 +64,9 @@ pub struct GpuModel {
     pub units: Units,
     /// Tensor cores.
     pub tensor: Tensor,
+    /// Where it comes from, if it is a known GPU with values changed.
+    #[serde(skip)]
+    pub derived: Option<Derived>,
 }
 
 impl GpuModel {
@@ -84,6 +89,22 @@ impl GpuModel {
         );
         for (kind, fact) in &self.tensor.rates {
             f(format!("tensor.rates.{}", kind.key()), fact, Tensor::RATE);
+        }
+    }
+
+    /// The fact with this dotted key.
+    fn fact_mut(&mut self, key: &str) -> Option<&mut Fact> {
+        let (table, rest) = key.split_once('.')?;
+        match table {
+            "chip" => self.chip.fact_mut(rest),
+            "sm_core" => self.sm_core.fact_mut(rest),
+            "latency" => self.latency.fact_mut(rest),
+            "units" => {
+                let (unit, key) = rest.split_once('.')?;
+                self.units.unit_mut(unit)?.fact_mut(key)
+            }
+            "tensor" => self.tensor.fact_mut(rest),
+            _ => None,
         }
     }
 

@@ -126,6 +126,20 @@ impl Units {
             ("branch", &self.branch),
         ]
     }
+
+    pub(super) fn unit_mut(&mut self, name: &str) -> Option<&mut UnitFacts> {
+        match name {
+            "int" => Some(&mut self.int),
+            "imad" => Some(&mut self.imad),
+            "fp32" => Some(&mut self.fp32),
+            "half" => Some(&mut self.half),
+            "fp64" => Some(&mut self.fp64),
+            "sfu" => Some(&mut self.sfu),
+            "uniform" => Some(&mut self.uniform),
+            "branch" => Some(&mut self.branch),
+            _ => None,
+        }
+    }
 }
 
 /// Operand types of matrix instructions.
@@ -197,6 +211,19 @@ impl Tensor {
         min: 1.0,
         max: 1048576.0,
     };
+
+    pub(super) fn fact_mut(&mut self, key: &str) -> Option<&mut Fact> {
+        match key {
+            "latency" => Some(&mut self.latency),
+            "sync_efficiency" => Some(&mut self.sync_efficiency),
+            _ => {
+                let kind = key.strip_prefix("rates.")?;
+                self.rates
+                    .iter_mut()
+                    .find_map(|(rate, fact)| (rate.key() == kind).then_some(fact))
+            }
+        }
+    }
 
     /// Multiply-adds per cycle and SM for `kind`; `None` when the GPU does not support it.
     pub fn rate(&self, kind: TensorType) -> Option<f64> {
