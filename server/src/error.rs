@@ -73,6 +73,26 @@ pub enum Error {
     /// No GPU config has this name.
     #[error("unknown gpu_config '{0}'")]
     UnknownGpu(GpuName),
+    /// No GPU has this name, where a path names it.
+    #[error("gpu config {0} not found")]
+    NoGpu(GpuName),
+    /// Another GPU has the name.
+    #[error("there is another GPU named {0}: choose another name")]
+    GpuExists(GpuName),
+    /// A GPU that is not the user's own.
+    #[error("{0} was not made from another GPU here and cannot be deleted")]
+    GpuShipped(GpuName),
+    /// A GPU that results rest on.
+    #[error("{sims} sims ran on {gpu}, and their results need it")]
+    GpuUsed {
+        /// The GPU.
+        gpu: GpuName,
+        /// Sims on it.
+        sims: u64,
+    },
+    /// As many GPUs of the user's own as may be.
+    #[error("there can be at most {0} GPUs of your own; delete some first")]
+    TooManyGpus(usize),
     /// The GPU's architecture is not the trace's.
     #[error("{gpu} is {arch} but trace {trace} is {trace_arch}")]
     WrongArch {
@@ -219,6 +239,7 @@ impl Error {
             | Self::NoRoute
             | Self::NoModel(_)
             | Self::NoBase { .. }
+            | Self::NoGpu(_)
             | Self::NoScenario(_) => 404,
             Self::BadMethod => 405,
             Self::Unauthorized => 401,
@@ -226,6 +247,10 @@ impl Error {
             Self::TraceNotReady { .. }
             | Self::SampleTrace(_)
             | Self::SampleRun(_)
+            | Self::GpuExists(_)
+            | Self::GpuShipped(_)
+            | Self::GpuUsed { .. }
+            | Self::TooManyGpus(_)
             | Self::TooManySaved(_) => 409,
             Self::FileTooBig | Self::SimFilesTooBig | Self::BodyTooBig { .. } => 413,
             Self::UnknownGpu(_)

@@ -1,11 +1,14 @@
-//! The GPUs a run can simulate: those we describe ourselves and those of an Accel-Sim checkout.
+//! The GPUs a run can simulate: those we describe ourselves, those of an Accel-Sim checkout and the user's own.
+
+mod own;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 use cascade_accelsim::config::{self, Config, MAX_CONFIG_BYTES, Source, arch_from_name};
-use cascade_api::{Engine, GpuConfig, GpuName};
+use cascade_api::{Engine, GpuChange, GpuConfig, GpuDerived, GpuDetail, GpuFact, GpuName};
 use cascade_engine::GpuModel;
 
 use crate::config::Settings;
@@ -17,47 +20,120 @@ const CONFIG_FILE: &str = "gpgpusim.config";
 /// By how much a config may differ from our facts before its notes say so.
 const TOLERANCE: f64 = 0.1;
 
-/// GPUs by name, as they were at start.
-#[derive(Clone, Debug, Default)]
-pub struct GpuCatalogue(BTreeMap<GpuName, GpuConfig>);
+/// GPUs by name: those found at start, and the user's own as they come and go.
+#[derive(Debug, Default)]
+pub struct GpuCatalogue(RwLock<BTreeMap<GpuName, Entry>>);
+
+#[derive(Clone, Debug)]
+struct Entry {
+    gpu: GpuConfig,
+    /// What our engine knows of it.
+    model: Option<GpuModel>,
+}
 
 impl GpuCatalogue {
-    /// Our GPUs, joined or overridden by name by the configs of the Accel-Sim checkout, if there is one. A
-    /// config whose name or clock cannot be read is left out, and the log says why.
+    /// Our GPUs, joined or overridden by name by the configs of the Accel-Sim checkout, if there is one, and the
+    /// user's own. A config or file that cannot be read is left out, and the log says why.
     pub fn read(settings: &Settings) -> Self {
         let models = cascade_engine::gpu::builtin().unwrap_or_else(|error| {
             tracing::error!(%error, "the built-in GPUs cannot be read");
             Vec::new()
         });
-        let mut gpus: BTreeMap<GpuName, GpuConfig> =
-            models.iter().map(|m| (m.name.as_str().into(), own(m))).collect();
+        let mut gpus = BTreeMap::new();
+        for model in own::read(&settings.gpus_dir())
+            .into_iter()
+            .chain(models.iter().cloned())
+        {
+            gpus.insert(model.name.as_str().into(), Entry::ours(model));
+        }
         for dir in config_dirs(&settings.accelsim_dir.join(TESTED_CONFIGS)) {
             match Checkout::read(&dir) {
                 Ok(found) => {
-                    let model = models.iter().find(|model| model.name == found.name);
-                    let gpu = found.gpu(model, settings.has_accelsim());
-                    gpus.insert(gpu.name.clone(), gpu);
+                    let model = models.iter().find(|model| model.name == found.name).cloned();
+                    let gpu = found.gpu(model.as_ref(), settings.has_accelsim());
+                    gpus.insert(gpu.name.clone(), Entry { gpu, model });
                 }
                 Err(why) => tracing::warn!(config = %dir.display(), why, "a GPU config is left out"),
             }
         }
-        Self(gpus)
+        Self(RwLock::new(gpus))
     }
 
     /// Every GPU, by name.
     pub fn list(&self) -> Vec<GpuConfig> {
-        self.0.values().cloned().collect()
+        self.entries().values().map(|entry| entry.gpu.clone()).collect()
     }
 
     /// One GPU.
-    pub fn get(&self, name: &GpuName) -> Option<&GpuConfig> {
-        self.0.get(name)
+    pub fn get(&self, name: &GpuName) -> Option<GpuConfig> {
+        self.entries().get(name).map(|entry| entry.gpu.clone())
+    }
+
+    /// One GPU with everything that our engine knows of it.
+    pub fn detail(&self, name: &GpuName) -> Option<GpuDetail> {
+        self.entries().get(name).map(Entry::detail)
+    }
+
+    fn entries(&self) -> RwLockReadGuard<'_, BTreeMap<GpuName, Entry>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Entry {
+    fn ours(model: GpuModel) -> Self {
+        Self {
+            gpu: ours(&model),
+            model: Some(model),
+        }
+    }
+
+    fn detail(&self) -> GpuDetail {
+        let mut detail = GpuDetail {
+            gpu: self.gpu.clone(),
+            title: self.gpu.name.to_string(),
+            status: cascade_engine::gpu::Status::Unvalidated.as_str().to_owned(),
+            status_note: "Known to Accel-Sim alone.".to_owned(),
+            facts: Vec::new(),
+        };
+        if let Some(model) = &self.model {
+            detail.title.clone_from(&model.title);
+            detail.status = model.status.as_str().to_owned();
+            detail.status_note.clone_from(&model.status_note);
+            model.each_fact(&mut |key, fact, rule| {
+                detail.facts.push(GpuFact {
+                    key,
+                    value: fact.value,
+                    unit: fact.unit.clone(),
+                    source: fact.source.clone(),
+                    min: rule.min,
+                    max: rule.max,
+                });
+            });
+        }
+        detail
     }
 }
 
 /// A GPU that our engine describes.
-fn own(model: &GpuModel) -> GpuConfig {
+fn ours(model: &GpuModel) -> GpuConfig {
+    let derived = model.derived.as_ref().map(|derived| GpuDerived {
+        base: derived.base.as_str().into(),
+        changes: derived
+            .changes
+            .iter()
+            .map(|(key, &change)| {
+                (
+                    key.clone(),
+                    GpuChange {
+                        from: change.from,
+                        to: change.to,
+                    },
+                )
+            })
+            .collect(),
+    });
     GpuConfig {
+        derived,
         name: model.name.as_str().into(),
         arch: format!("sm_{}", model.sm),
         core_clock_mhz: model.chip.core_clock.value,
@@ -121,7 +197,7 @@ impl Checkout {
     /// The GPU as runs see it: Accel-Sim's clock, and a note where it is far from what we know.
     fn gpu(self, model: Option<&GpuModel>, runs: bool) -> GpuConfig {
         let mut gpu = model
-            .map(own)
+            .map(ours)
             .unwrap_or_else(|| GpuConfig::missing(self.name.as_str().into()));
         if runs {
             gpu.engines.insert(0, Engine::AccelSim);

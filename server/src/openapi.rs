@@ -7,7 +7,7 @@ use serde_json::Value;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::{Modify, OpenApi, ToResponse, ToSchema};
 
-use crate::http::{events, health, runs, scenarios, session, sims, traces};
+use crate::http::{events, gpus, health, runs, scenarios, session, sims, traces};
 use crate::openai::http as openai;
 
 macro_rules! errors {
@@ -98,7 +98,10 @@ pub(crate) struct ChromeTrace {
         document,
         traces::list,
         traces::get,
-        traces::gpu_configs,
+        gpus::list,
+        gpus::create,
+        gpus::get,
+        gpus::delete,
         runs::create,
         runs::list,
         runs::get,

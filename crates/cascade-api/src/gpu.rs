@@ -1,5 +1,7 @@
 //! GPUs a run can simulate.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Engine, GpuName};
@@ -21,6 +23,98 @@ pub struct GpuConfig {
     /// Accel-Sim disagrees with our facts.
     #[serde(default)]
     pub notes: Vec<String>,
+    /// What it was made from, if it is hypothetical.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub derived: Option<GpuDerived>,
+}
+
+/// What a hypothetical GPU was made from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct GpuDerived {
+    /// The GPU that it inherits from.
+    pub base: GpuName,
+    /// What differs, by the value's dotted key such as `chip.sms`.
+    pub changes: BTreeMap<String, GpuChange>,
+}
+
+/// A value of a hypothetical GPU that differs from its base, in the unit of its key.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct GpuChange {
+    /// What the base has.
+    pub from: f64,
+    /// What this GPU has.
+    pub to: f64,
+}
+
+/// A GPU with every value that our engine knows of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct GpuDetail {
+    /// The GPU as lists show it.
+    #[serde(flatten)]
+    pub gpu: GpuConfig,
+    /// Product name, or what a hypothetical GPU changes.
+    pub title: String,
+    /// `validated`, `measured` or `unvalidated`.
+    pub status: String,
+    /// The same in words.
+    pub status_note: String,
+    /// Every value, in a fixed order; empty for a GPU that only Accel-Sim knows.
+    pub facts: Vec<GpuFact>,
+}
+
+/// One value of a GPU.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct GpuFact {
+    /// Dotted key, such as `chip.sms`.
+    pub key: String,
+    /// The value.
+    pub value: f64,
+    /// Its unit.
+    pub unit: String,
+    /// Where it comes from; starts with `assumed` or `hypothetical` when nobody measured or published it.
+    pub source: String,
+    /// Smallest value that a GPU may have.
+    pub min: f64,
+    /// Largest value that a GPU may have.
+    pub max: f64,
+}
+
+/// Body of `POST /api/gpu-configs`: a hypothetical GPU, or one for each value of a sweep.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct GpuConfigCreate {
+    /// The new GPU's name, which starts as the base's does (`SM90_`). A sweep appends `_` and the value, and may
+    /// leave it out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// One of Cascade's own GPUs.
+    pub base: String,
+    /// What people call it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// New values by dotted key, in the unit of the key.
+    #[serde(default)]
+    pub changes: BTreeMap<String, f64>,
+    /// A value to vary, on top of the changes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sweep: Option<GpuSweep>,
+}
+
+/// A value that takes several sizes, one GPU each.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct GpuSweep {
+    /// Dotted key, such as `chip.dram_bandwidth`.
+    pub key: String,
+    /// Its values, in the unit of the key.
+    #[cfg_attr(feature = "openapi", schema(min_items = 1, max_items = 64))]
+    pub values: Vec<f64>,
 }
 
 impl GpuConfig {
@@ -32,6 +126,7 @@ impl GpuConfig {
             core_clock_mhz: 0.0,
             engines: Vec::new(),
             notes: Vec::new(),
+            derived: None,
         }
     }
 

@@ -12,6 +12,10 @@ pub const MAX_FILE_BYTES: u64 = 64 << 20;
 pub const MAX_SIM_FILE_BYTES: u64 = 256 << 20;
 /// Longest output file name.
 pub const MAX_FILE_NAME: usize = 128;
+/// Most values of one sweep of a hypothetical GPU.
+pub const MAX_SWEEP_VALUES: usize = 64;
+/// Longest title of a hypothetical GPU, in characters.
+pub const MAX_GPU_TITLE: usize = 200;
 /// Events a subscriber may fall behind before its stream is closed.
 pub const MAX_EVENT_BACKLOG: usize = 2_000;
 /// Largest JSON request body: 32 MiB, which a chunk of 200 very long log lines still fits.

@@ -17,7 +17,7 @@ use cascade_accelsim::trace::TraceFormat;
 use cascade_engine::{GpuModel, Options};
 use rustix::time::{ClockId, clock_gettime};
 
-use cascade_worker::simulate::{Cache, Dedup, Kernels, Plan, Reuse, Step, find_gpu, simulate};
+use cascade_worker::simulate::{Cache, Dedup, GpuDirs, Kernels, Plan, Reuse, Step, find_gpu, simulate};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -88,7 +88,7 @@ fn main() -> Result<()> {
     let dir = std::env::temp_dir().join(format!("cascade-reuse-speed-{}", std::process::id()));
     let kernels = synthesise(&dir.join("trace"), steps)?;
     let count = kernels.list.kernels().count();
-    let gpu = find_gpu("SM90_H100", None)?.model;
+    let gpu = find_gpu("SM90_H100", &GpuDirs::default())?.model;
     // Files that were just written are read in full to be sure of them.
     std::thread::sleep(Duration::from_millis(2500));
     let (mut runs, mut plain) = (Vec::new(), Vec::new());

@@ -7,7 +7,7 @@ use cascade_api::{Engine, SimId};
 use cascade_engine::Options;
 use cascade_steps::Propagate;
 
-use crate::simulate::Dedup;
+use crate::simulate::{Dedup, GpuDirs};
 
 /// One sim's work, as the contract's environment variables and the worker's own options give it.
 #[derive(Clone, Debug)]
@@ -20,6 +20,8 @@ pub struct Job {
     pub trace_dir: PathBuf,
     /// `CASCADE_ACCELSIM_DIR`.
     pub accelsim_dir: Option<PathBuf>,
+    /// `CASCADE_GPUS_DIR`: the user's own GPUs.
+    pub gpus_dir: Option<PathBuf>,
     /// Which engine to run.
     pub engine: EngineChoice,
     /// Folder for run directories: `<scratch>/cascade-worker/<sim>`.
@@ -43,7 +45,7 @@ pub struct Job {
 /// Which engine a worker runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum EngineChoice {
-    /// Accel-Sim where its binary exists, otherwise Cascade's own.
+    /// Accel-Sim where its binary and a config of the GPU exist, otherwise Cascade's own.
     #[default]
     Auto,
     /// Accel-Sim.
@@ -78,11 +80,27 @@ impl Job {
             EngineChoice::Cascade => Engine::Cascade,
             EngineChoice::Replay(_) => Engine::Replay,
             EngineChoice::Auto => match &self.accelsim_dir {
-                Some(dir) if binary(dir).is_file() => Engine::AccelSim,
+                Some(dir) if binary(dir).is_file() && config(dir, &self.gpu).is_file() => Engine::AccelSim,
                 _ => Engine::Cascade,
             },
         }
     }
+
+    /// Where its GPU may be.
+    pub(crate) fn gpu_dirs(&self) -> GpuDirs {
+        GpuDirs {
+            accelsim: self.accelsim_dir.clone(),
+            own: self.gpus_dir.clone(),
+        }
+    }
+}
+
+/// Where a checkout of Accel-Sim has the config of a GPU.
+pub(crate) fn config(accelsim_dir: &Path, gpu: &str) -> PathBuf {
+    accelsim_dir
+        .join("gpu-simulator/gpgpu-sim/configs/tested-cfgs")
+        .join(gpu)
+        .join("gpgpusim.config")
 }
 
 /// Where a checkout of Accel-Sim has its release build.

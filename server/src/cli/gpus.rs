@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use cascade_worker::simulate::{Gpu, find_gpu, known_gpus};
+use cascade_worker::simulate::{Gpu, GpuDirs, find_gpu, known_gpus};
 use serde_json::{Map, Value, json};
 
 use super::Result;
@@ -11,19 +11,40 @@ use super::numbers::bytes;
 use super::out::Out;
 use super::table::Table;
 
+/// Where GPUs are, besides those that Cascade ships.
+#[derive(Debug, clap::Args)]
+pub(crate) struct DirArgs {
+    /// A checkout of Accel-Sim, for its configs
+    #[arg(long, env = "CASCADE_ACCELSIM_DIR", value_name = "DIR")]
+    accelsim_dir: Option<PathBuf>,
+    /// Your own GPU files, <NAME>.toml each; `base = "SM90_H100"` and the values that differ are enough
+    #[arg(long, env = "CASCADE_GPUS_DIR", value_name = "DIR")]
+    gpus_dir: Option<PathBuf>,
+}
+
+impl DirArgs {
+    /// The folders; an empty variable counts as none.
+    pub(crate) fn dirs(self) -> GpuDirs {
+        let given = |dir: Option<PathBuf>| dir.filter(|dir| !dir.as_os_str().is_empty());
+        GpuDirs {
+            accelsim: given(self.accelsim_dir),
+            own: given(self.gpus_dir),
+        }
+    }
+}
+
 /// All GPUs, or one with every value and its source.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// One GPU, such as SM90_H100
     name: Option<String>,
-    /// A checkout of Accel-Sim, whose configs are listed too
-    #[arg(long, env = "CASCADE_ACCELSIM_DIR", value_name = "DIR")]
-    accelsim_dir: Option<PathBuf>,
+    #[command(flatten)]
+    dirs: DirArgs,
 }
 
 pub(crate) fn run(args: Args, out: &mut Out) -> Result {
-    let dir = args.accelsim_dir.as_deref();
-    let find = |name: &str| find_gpu(name, dir).map_err(Fail::usage);
+    let dirs = args.dirs.dirs();
+    let find = |name: &str| find_gpu(name, &dirs).map_err(Fail::usage);
     if let Some(name) = &args.name {
         return one(&find(name)?, out);
     }
@@ -34,7 +55,7 @@ pub(crate) fn run(args: Args, out: &mut Out) -> Result {
         .number("clock");
     table = table.number("DRAM").number("L2").text("validated").text("from");
     let mut values = Vec::new();
-    for name in known_gpus(dir).map_err(Fail::usage)?.into_keys() {
+    for name in known_gpus(&dirs).map_err(Fail::usage)?.into_keys() {
         match find(&name) {
             Ok(gpu) => {
                 let chip = &gpu.model.chip;

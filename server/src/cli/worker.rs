@@ -8,6 +8,7 @@ use cascade_worker::{EngineChoice, Job, Outcome, Replay};
 
 use super::engine::EngineArgs;
 use super::fail::Fail;
+use super::gpus::DirArgs;
 use super::reuse::ReuseArgs;
 use super::{Result, block_on};
 
@@ -60,9 +61,8 @@ pub(crate) struct Args {
     /// The trace's folder, with traces/kernelslist.g in it
     #[arg(long, env = "CASCADE_TRACE_DIR", value_name = "DIR")]
     trace_dir: PathBuf,
-    /// The checkout of Accel-Sim
-    #[arg(long, env = "CASCADE_ACCELSIM_DIR", value_name = "DIR")]
-    accelsim_dir: Option<PathBuf>,
+    #[command(flatten)]
+    dirs: DirArgs,
     /// What the worker says about itself on standard error, as tracing filters write it
     #[arg(long, env = "CASCADE_LOG", default_value = "info", value_name = "FILTER")]
     log: String,
@@ -104,11 +104,13 @@ pub(crate) fn run(args: Args) -> Result {
         (None, Choice::AccelSim) => EngineChoice::AccelSim,
         (None, Choice::Cascade) => EngineChoice::Cascade,
     };
+    let dirs = args.dirs.dirs();
     let job = Job {
         sim: args.sim.into(),
         gpu: args.gpu,
         trace_dir: args.trace_dir,
-        accelsim_dir: args.accelsim_dir.filter(|dir| !dir.as_os_str().is_empty()),
+        accelsim_dir: dirs.accelsim,
+        gpus_dir: dirs.own,
         engine,
         scratch: std::env::temp_dir(),
         threads: args

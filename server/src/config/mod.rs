@@ -180,6 +180,11 @@ impl Settings {
         self.data_dir.join("incoming")
     }
 
+    /// The user's own GPUs.
+    pub fn gpus_dir(&self) -> PathBuf {
+        self.data_dir.join("gpus")
+    }
+
     /// Sims' step timelines.
     pub fn steps_dir(&self) -> PathBuf {
         self.data_dir.join("steps")

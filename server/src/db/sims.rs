@@ -225,6 +225,15 @@ impl Db {
             .collect()
     }
 
+    /// Sims of any run and state on a GPU.
+    pub async fn sims_on(&self, gpu: &GpuName) -> DbResult<u64> {
+        let rows: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM sims WHERE gpu_config = ?")
+            .bind(gpu.as_str())
+            .fetch_one(&self.readers)
+            .await?;
+        Ok(count(rows))
+    }
+
     /// How many sims are in each state.
     pub async fn sims_by_state(&self) -> DbResult<Vec<(SimState, u64)>> {
         let rows: Vec<(String, i64)> = sqlx::query_as("SELECT state, COUNT(*) FROM sims GROUP BY state")

@@ -4,6 +4,7 @@ mod answer;
 pub(crate) mod caller;
 pub(crate) mod events;
 pub(crate) mod extract;
+pub(crate) mod gpus;
 pub(crate) mod health;
 mod layers;
 pub(crate) mod runs;
@@ -27,7 +28,8 @@ pub fn router(state: AppState) -> Router {
         .route("/api/openapi.json", get(openapi::document))
         .route("/api/traces", get(traces::list))
         .route("/api/traces/{trace_id}", get(traces::get))
-        .route("/api/gpu-configs", get(traces::gpu_configs))
+        .route("/api/gpu-configs", get(gpus::list).post(gpus::create))
+        .route("/api/gpu-configs/{name}", get(gpus::get).delete(gpus::delete))
         .route("/api/runs", get(runs::list).post(runs::create))
         .route("/api/runs/{run_id}", get(runs::get))
         .route("/api/runs/{run_id}/cancel", post(runs::cancel))

@@ -1,8 +1,8 @@
-//! Traces, and the GPUs they can be simulated on.
+//! Traces.
 
 use axum::Json;
 use axum::extract::State;
-use cascade_api::{GpuConfig, TraceDetail, TraceId, TraceSummary};
+use cascade_api::{TraceDetail, TraceId, TraceSummary};
 
 use super::caller::Owner;
 use super::extract::Id;
@@ -30,12 +30,4 @@ pub(crate) async fn get(
     State(state): State<AppState>,
 ) -> Result<Json<TraceDetail>, Error> {
     Ok(Json(state.service.trace(&id).await?))
-}
-
-/// The GPUs a run can simulate, by name.
-#[utoipa::path(get, path = "/api/gpu-configs", tag = "runs", responses(
-    (status = 200, description = "The GPUs, by name.", body = Vec<GpuConfig>),
-    (status = 401, response = crate::openapi::Unauthorized)))]
-pub(crate) async fn gpu_configs(_: Owner, State(state): State<AppState>) -> Json<Vec<GpuConfig>> {
-    Json(state.service.gpus.list())
 }

@@ -38,6 +38,8 @@ pub struct LocalSettings {
     pub engine: String,
     /// Handed on as `CASCADE_ACCELSIM_DIR`.
     pub accelsim_dir: PathBuf,
+    /// The user's own GPUs, handed on as `CASCADE_GPUS_DIR`.
+    pub gpus_dir: PathBuf,
     /// Handed on as `CASCADE_CACHE_DIR`.
     pub cache_dir: Option<PathBuf>,
     /// Holds each sim's `.out` and `.pid`: `work/sims`.
@@ -59,6 +61,7 @@ impl LocalSettings {
             main_url: service.urls.main.clone(),
             engine: settings.engine.to_string(),
             accelsim_dir: settings.accelsim_dir.clone(),
+            gpus_dir: std::path::absolute(settings.gpus_dir())?,
             cache_dir: match &settings.cache_dir {
                 Some(dir) => Some(std::path::absolute(dir)?),
                 None => None,
@@ -145,6 +148,7 @@ impl Local {
             .env("CASCADE_GPU_CONFIG", spec.gpu_config.as_str())
             .env("CASCADE_TRACE_DIR", &spec.trace_dir)
             .env("CASCADE_ACCELSIM_DIR", &settings.accelsim_dir)
+            .env("CASCADE_GPUS_DIR", &settings.gpus_dir)
             .env("CASCADE_ENGINE", &settings.engine)
             .envs(settings.cache_dir.iter().map(|dir| ("CASCADE_CACHE_DIR", dir)))
             .stdout(Stdio::from(out))

@@ -146,7 +146,7 @@ pub(super) fn content_type(name: &str) -> String {
 }
 
 /// Writes a whole file so that a crash leaves the old one or the new one.
-pub(super) fn write_durably(incoming: &Path, path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+pub(crate) fn write_durably(incoming: &Path, path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     std::fs::create_dir_all(incoming)?;
     let mut file = tempfile::NamedTempFile::new_in(incoming)?;
     file.write_all(bytes)?;

@@ -120,7 +120,7 @@ impl Service {
     /// Blocks as they are stored, numbered on from what the sim has.
     fn pack(&self, sim: &SimRecord, blocks: &[KernelBlock]) -> std::io::Result<Vec<NewKernel>> {
         let gpu = self.gpus.get(&sim.summary.gpu_config);
-        let time = |cycles: u64| gpu.and_then(|gpu| gpu.time_ns(cycles as f64));
+        let time = |cycles: u64| gpu.as_ref().and_then(|gpu| gpu.time_ns(cycles as f64));
         pack(&sim.summary.id, sim.summary.kernels_done, blocks, time)
     }
 }

@@ -18,5 +18,6 @@ mod timelines;
 
 pub use download::Download;
 pub use files::Upload;
+pub(crate) use files::write_durably;
 pub(crate) use sample::{FinishedRun, FinishedSim};
 pub use service::{Service, SimEnded, Urls};

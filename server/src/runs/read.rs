@@ -92,7 +92,7 @@ impl Service {
 
     /// A sim's GPU as it is now.
     pub(super) fn gpu(&self, name: &GpuName) -> GpuConfig {
-        let gpu = self.gpus.get(name).cloned();
+        let gpu = self.gpus.get(name);
         gpu.unwrap_or_else(|| GpuConfig::missing(name.clone()))
     }
 

@@ -5,6 +5,7 @@
 
 mod body;
 mod field;
+mod gpu;
 mod openai;
 mod scenario;
 mod search;
@@ -14,8 +15,8 @@ mod tests;
 use serde_json::Value;
 
 use crate::{
-    ChatCreate, CompletionCreate, FieldError, Heartbeat, Loc, LogChunk, RunCreate, ScenarioCreate,
-    ScenarioSave, ScenarioSearch, StepTimelineUpload,
+    ChatCreate, CompletionCreate, FieldError, GpuConfigCreate, Heartbeat, Loc, LogChunk, RunCreate,
+    ScenarioCreate, ScenarioSave, ScenarioSearch, StepTimelineUpload,
 };
 
 pub use field::Checker;
@@ -54,6 +55,7 @@ body!(RunCreate, body::run_create);
 body!(Heartbeat, body::heartbeat);
 body!(LogChunk, body::log_chunk);
 body!(StepTimelineUpload, body::step_timeline);
+body!(GpuConfigCreate, gpu::gpu_config_create);
 body!(ScenarioCreate, scenario::scenario_create);
 body!(ScenarioSave, scenario::scenario_save);
 body!(CompletionCreate, openai::completion_create);

@@ -14,7 +14,7 @@ use tokio::process::Command;
 use tokio::sync::mpsc::Sender;
 
 use super::{End, SetupError};
-use crate::job::{Job, binary};
+use crate::job::{Job, binary, config};
 use crate::pump::PIECE_BYTES;
 use crate::rundir::RunDir;
 use crate::stop::Stop;
@@ -43,12 +43,7 @@ impl Child {
         let list = needed(job.list(), "the processed trace")?;
         let gpu = &job.gpu;
         let configs = [
-            needed(
-                root.join("gpu-simulator/gpgpu-sim/configs/tested-cfgs")
-                    .join(gpu)
-                    .join("gpgpusim.config"),
-                gpu,
-            )?,
+            needed(config(root, gpu), gpu)?,
             needed(
                 root.join("gpu-simulator/configs/tested-cfgs")
                     .join(gpu)

@@ -33,8 +33,7 @@ pub(crate) struct Embedded {
 impl Embedded {
     pub(crate) fn prepare(job: &Job, run: &RunDir) -> Result<Self, SetupError> {
         let kernels = Kernels::from_list(&job.list()).map_err(|error| SetupError(error.to_string()))?;
-        let gpu =
-            find_gpu(&job.gpu, job.accelsim_dir.as_deref()).map_err(|error| SetupError(error.to_string()))?;
+        let gpu = find_gpu(&job.gpu, &job.gpu_dirs()).map_err(|error| SetupError(error.to_string()))?;
         Ok(Self {
             kernels,
             gpu,

@@ -1,4 +1,4 @@
-//! Finds a GPU by name: among those we ship, then in a checkout of Accel-Sim.
+//! Finds a GPU by name: among those we ship, then among the user's own, then in a checkout of Accel-Sim.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -6,14 +6,23 @@ use std::path::{Path, PathBuf};
 
 use cascade_accelsim::config::{Config, ConfigError, GpuConfig, MAX_CONFIG_BYTES, Source};
 use cascade_engine::GpuModel;
-use cascade_engine::gpu::{Disagreement, GpuFileError, builtin, disagreements};
+use cascade_engine::gpu::{self, Disagreement, GpuFileError, MAX_GPU_FILE_BYTES, builtin, disagreements};
+
+/// Where GPUs are, besides those we ship.
+#[derive(Clone, Debug, Default)]
+pub struct GpuDirs {
+    /// Root of an Accel-Sim checkout.
+    pub accelsim: Option<PathBuf>,
+    /// Folder of the user's own GPU files, `<name>.toml` each.
+    pub own: Option<PathBuf>,
+}
 
 /// A GPU to simulate.
 #[derive(Clone, Debug)]
 pub struct Gpu {
     /// What the engine takes.
     pub model: GpuModel,
-    /// The config it was read from; `None` for one that we ship.
+    /// The file it was read from; `None` for one that we ship.
     pub config: Option<PathBuf>,
     /// Where a config of the same name in the checkout says something else than the facts we ship.
     pub disagreements: Vec<Disagreement>,
@@ -46,12 +55,21 @@ pub enum GpuError {
     Model(#[from] GpuFileError),
 }
 
-/// The GPU named `name`: ours where we ship one of that name, otherwise the checkout's.
+/// The GPU named `name`: ours where we ship one of that name, then the user's own, then the checkout's.
 ///
 /// # Errors
-/// When there is none, with the names there are, or when its config cannot be used.
-pub fn find_gpu(name: &str, accelsim_dir: Option<&Path>) -> Result<Gpu, GpuError> {
+/// When there is none, with the names there are, or when its file or config cannot be used.
+pub fn find_gpu(name: &str, dirs: &GpuDirs) -> Result<Gpu, GpuError> {
+    let accelsim_dir = dirs.accelsim.as_deref();
     let ours = builtin()?.into_iter().find(|model| model.name == name);
+    let own = dirs.own.as_ref().map(|dir| dir.join(format!("{name}.toml")));
+    if let Some(path) = own.filter(|path| ours.is_none() && is_plain(name) && path.is_file()) {
+        return Ok(Gpu {
+            model: own_gpu(&path)?,
+            config: Some(path),
+            disagreements: Vec::new(),
+        });
+    }
     let config = accelsim_dir.map(|dir| configs(dir).join(name).join("gpgpusim.config"));
     let config = config.filter(|path| is_plain(name) && path.is_file());
     match (ours, config) {
@@ -74,16 +92,57 @@ pub fn find_gpu(name: &str, accelsim_dir: Option<&Path>) -> Result<Gpu, GpuError
         }),
         (None, None) => Err(GpuError::Unknown {
             name: name.to_owned(),
-            known: known_gpus(accelsim_dir)?.into_keys().collect(),
+            known: known_gpus(dirs)?.into_keys().collect(),
         }),
     }
 }
 
-/// The names of all GPUs, each with the config it would be read from, if it is not ours.
+/// Reads a file of the user's own. It may inherit from a GPU that we ship.
+///
+/// # Errors
+/// The file cannot be read, is no GPU file, or names another GPU than itself.
+pub fn own_gpu(path: &Path) -> Result<GpuModel, GpuError> {
+    let file = path.to_string_lossy();
+    let text = text(path, MAX_GPU_FILE_BYTES)?;
+    let value = |key: &str, problem: String| GpuFileError::Value {
+        file: file.clone().into_owned(),
+        key: key.to_owned(),
+        problem,
+    };
+    let text = String::from_utf8(text).map_err(|_| value("text", "is not UTF-8".to_owned()))?;
+    let shipped = builtin()?;
+    let model = gpu::read(&text, &file, &|name| {
+        shipped.iter().find(|model| model.name == name).cloned()
+    })?;
+    if path.file_stem().and_then(|stem| stem.to_str()) != Some(&model.name) {
+        let problem = format!("is {}: the file must be named {}.toml", model.name, model.name);
+        return Err(value("name", problem).into());
+    }
+    if shipped.iter().any(|other| other.name == model.name) {
+        let problem = format!("{} is a GPU that Cascade ships: choose another name", model.name);
+        return Err(value("name", problem).into());
+    }
+    Ok(model)
+}
+
+/// Files of the user's own GPUs, by name.
+pub fn own_files(dir: &Path) -> Vec<PathBuf> {
+    // A folder that is not there holds none.
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    let mut files: Vec<PathBuf> = entries
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "toml") && path.is_file())
+        .collect();
+    files.sort();
+    files
+}
+
+/// The names of all GPUs, each with the file it would be read from, if it is not ours.
 ///
 /// # Errors
 /// Only when a description that we ship is broken.
-pub fn known_gpus(accelsim_dir: Option<&Path>) -> Result<BTreeMap<String, Option<PathBuf>>, GpuError> {
+pub fn known_gpus(dirs: &GpuDirs) -> Result<BTreeMap<String, Option<PathBuf>>, GpuError> {
+    let accelsim_dir = dirs.accelsim.as_deref();
     let mut known = BTreeMap::new();
     // A folder that is not there holds no configs.
     for entry in accelsim_dir
@@ -97,6 +156,11 @@ pub fn known_gpus(accelsim_dir: Option<&Path>) -> Result<BTreeMap<String, Option
             known.insert(name, Some(config));
         }
     }
+    for path in dirs.own.as_deref().map(own_files).unwrap_or_default() {
+        if let Some(name) = path.file_stem().and_then(|stem| stem.to_str()) {
+            known.insert(name.to_owned(), Some(path.clone()));
+        }
+    }
     known.extend(builtin()?.into_iter().map(|model| (model.name, None)));
     Ok(known)
 }
@@ -106,14 +170,17 @@ fn configs(accelsim_dir: &Path) -> PathBuf {
 }
 
 fn read(name: &str, path: &Path, accelsim_dir: Option<&Path>) -> Result<GpuModel, GpuError> {
-    let mut texts = vec![(path.to_string_lossy().into_owned(), text(path)?)];
+    let mut texts = vec![(path.to_string_lossy().into_owned(), text(path, MAX_CONFIG_BYTES)?)];
     let trace = accelsim_dir.map(|dir| {
         dir.join("gpu-simulator/configs/tested-cfgs")
             .join(name)
             .join("trace.config")
     });
     if let Some(trace) = trace.filter(|trace| trace.is_file()) {
-        texts.push((trace.to_string_lossy().into_owned(), text(&trace)?));
+        texts.push((
+            trace.to_string_lossy().into_owned(),
+            text(&trace, MAX_CONFIG_BYTES)?,
+        ));
     }
     let sources: Vec<Source<'_>> = texts.iter().map(|(name, text)| Source { name, text }).collect();
     let dir = path.parent().unwrap_or(Path::new(""));
@@ -121,20 +188,20 @@ fn read(name: &str, path: &Path, accelsim_dir: Option<&Path>) -> Result<GpuModel
         let inside = is_plain(file)
             .then(|| dir.join(file))
             .ok_or("names a file in another folder")?;
-        text(&inside).map_err(|error| error.to_string())
+        text(&inside, MAX_CONFIG_BYTES).map_err(|error| error.to_string())
     };
     let config = GpuConfig::new(&Config::read(&sources, &mut nested))?;
     Ok(GpuModel::from_gpgpusim(name, &config)?)
 }
 
-/// A config's text, as far as the reader takes it.
-fn text(path: &Path) -> Result<Vec<u8>, GpuError> {
+/// A file's text, up to one byte more than its reader takes.
+fn text(path: &Path, limit: usize) -> Result<Vec<u8>, GpuError> {
     let failed = |source| GpuError::Read {
         path: path.to_owned(),
         source,
     };
     let mut text = Vec::new();
-    let limit = MAX_CONFIG_BYTES as u64 + 1;
+    let limit = limit as u64 + 1;
     std::fs::File::open(path)
         .map_err(failed)?
         .take(limit)

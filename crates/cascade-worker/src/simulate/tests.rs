@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use cascade_engine::Options;
 
-use super::{Kernels, Reuse, SimulateError, Step, find_gpu, simulate};
+use super::{GpuDirs, Kernels, Reuse, SimulateError, Step, find_gpu, simulate};
 
 /// A trace of one warp with `n` instructions.
 fn kernel(name: &str, arch: u32, n: usize) -> String {
@@ -40,7 +40,7 @@ fn trace(dir: &Path, kernels: &[String]) -> Kernels {
 }
 
 fn steps(kernels: &Kernels, threads: usize) -> (Vec<String>, Result<(), SimulateError>) {
-    let gpu = find_gpu("SM80_A100", None).unwrap().model;
+    let gpu = find_gpu("SM80_A100", &GpuDirs::default()).unwrap().model;
     let mut seen = Vec::new();
     let result = simulate(
         kernels,
@@ -118,7 +118,7 @@ fn a_stop_is_heeded_in_the_middle() {
     let dir = tempfile::tempdir().unwrap();
     let texts: Vec<_> = (0..8).map(|i| kernel(&format!("k{i}"), 80, 10)).collect();
     let kernels = trace(dir.path(), &texts);
-    let gpu = find_gpu("SM80_A100", None).unwrap().model;
+    let gpu = find_gpu("SM80_A100", &GpuDirs::default()).unwrap().model;
     let asked = AtomicUsize::new(0);
     let stop = || asked.fetch_add(1, Ordering::SeqCst) >= 6;
     let result = simulate(
@@ -135,6 +135,8 @@ fn a_stop_is_heeded_in_the_middle() {
 
 #[test]
 fn an_unknown_gpu_lists_those_there_are() {
-    let error = find_gpu("SM80_A1000", None).unwrap_err().to_string();
+    let error = find_gpu("SM80_A1000", &GpuDirs::default())
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("SM80_A100,"), "{error}");
 }

@@ -91,7 +91,7 @@ fn build(job: &Job, files: &Files, seen: &Seen) -> Result<(Bytes, String), Strin
     let clock = match seen.core_clock_mhz() {
         Some(clock) => clock,
         None => {
-            let gpu = find_gpu(&job.gpu, job.accelsim_dir.as_deref()).map_err(|error| error.to_string())?;
+            let gpu = find_gpu(&job.gpu, &job.gpu_dirs()).map_err(|error| error.to_string())?;
             gpu.model.chip.core_clock.value
         }
     };

@@ -55,6 +55,7 @@ impl Bench {
             gpu: "SM80_A100".to_owned(),
             trace_dir: self.dir.path().join("trace"),
             accelsim_dir: Some(self.dir.path().join("accel-sim")),
+            gpus_dir: None,
             engine,
             scratch: self.dir.path().join("scratch"),
             threads: 2,

@@ -16,6 +16,7 @@ use indicatif::ProgressBar;
 
 use super::engine::EngineArgs;
 use super::fail::Fail;
+use super::gpus::DirArgs;
 use super::out::{Out, note};
 use super::reuse::ReuseArgs;
 use super::{Result, progress};
@@ -47,9 +48,8 @@ pub(crate) struct Args {
     /// Where raw traces are post-processed [default: the system's temporary folder]
     #[arg(long, value_name = "DIR")]
     scratch: Option<PathBuf>,
-    /// A checkout of Accel-Sim with more GPU configs
-    #[arg(long, env = "CASCADE_ACCELSIM_DIR", value_name = "DIR")]
-    accelsim_dir: Option<PathBuf>,
+    #[command(flatten)]
+    dirs: DirArgs,
     #[command(flatten)]
     reuse: ReuseArgs,
 }
@@ -68,10 +68,8 @@ pub(crate) fn run(args: Args, out: &mut Out) -> Result {
             "--log takes the log of one GPU: give one --gpu, or run the command once for each",
         ));
     }
-    let gpus = args
-        .gpus
-        .iter()
-        .map(|name| find_gpu(name, args.accelsim_dir.as_deref()));
+    let dirs = args.dirs.dirs();
+    let gpus = args.gpus.iter().map(|name| find_gpu(name, &dirs));
     let gpus = gpus.collect::<Result<Vec<Gpu>, _>>().map_err(Fail::usage)?;
     let threads = args
         .jobs

@@ -6,7 +6,7 @@ use cascade_engine::report::Origin;
 use cascade_engine::{GpuModel, KernelEstimate, Options};
 
 use super::{kernel, trace};
-use crate::simulate::{Cache, Check, Dedup, Kernels, Plan, Reuse, Step, find_gpu, simulate};
+use crate::simulate::{Cache, Check, Dedup, GpuDirs, Kernels, Plan, Reuse, Step, find_gpu, simulate};
 
 /// What a run said.
 #[derive(Debug, Default)]
@@ -53,7 +53,7 @@ fn run(kernels: &Kernels, gpu: &GpuModel, reuse: Reuse<'_>, threads: usize) -> R
 }
 
 fn a100() -> GpuModel {
-    find_gpu("SM80_A100", None).unwrap().model
+    find_gpu("SM80_A100", &GpuDirs::default()).unwrap().model
 }
 
 fn dedup(dedup: Dedup, verify: usize) -> Reuse<'static> {

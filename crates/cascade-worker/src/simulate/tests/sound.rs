@@ -10,14 +10,14 @@ use cascade_engine::l0::MAX_EXACT_LINES;
 use cascade_engine::{Engine, GpuModel, KernelEstimate, Level, Options};
 use proptest::prelude::*;
 
-use crate::simulate::find_gpu;
+use crate::simulate::{GpuDirs, find_gpu};
 
 const _: () = assert!(
     MAX_RELOCATABLE_LINES as usize <= MAX_EXACT_LINES,
     "keys may leave addresses out only where the engine counts lines exactly"
 );
 
-static GPU: LazyLock<GpuModel> = LazyLock::new(|| find_gpu("SM80_A100", None).unwrap().model);
+static GPU: LazyLock<GpuModel> = LazyLock::new(|| find_gpu("SM80_A100", &GpuDirs::default()).unwrap().model);
 
 /// One memory instruction of every warp.
 #[derive(Clone, Debug)]

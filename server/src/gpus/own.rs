@@ -1,0 +1,158 @@
+//! The user's own GPUs: a file each, `<data>/gpus/<name>.toml`, made over the API or laid there by hand.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::PoisonError;
+
+use cascade_api::{FieldError, GpuConfig, GpuConfigCreate, GpuDetail, GpuName, Loc};
+use cascade_engine::GpuModel;
+use cascade_engine::gpu::GpuFileError;
+use cascade_worker::simulate::{own_files, own_gpu};
+use serde_json::Value;
+
+use super::Entry;
+use crate::error::Error;
+use crate::runs::{Service, write_durably};
+
+/// Most GPUs of the user's own.
+pub(crate) const MAX_OWN_GPUS: usize = 1_000;
+
+/// Those in a folder. One that cannot be read is left out, and the log says why.
+pub(super) fn read(dir: &Path) -> Vec<GpuModel> {
+    let read = |path: &std::path::PathBuf| {
+        own_gpu(path)
+            .inspect_err(|error| tracing::warn!(%error, "a GPU of your own is left out"))
+            .ok()
+    };
+    own_files(dir).iter().filter_map(read).collect()
+}
+
+impl Service {
+    /// One GPU with every value that our engine knows of it.
+    pub fn gpu_detail(&self, name: &GpuName) -> Result<GpuDetail, Error> {
+        self.gpus.detail(name).ok_or_else(|| Error::NoGpu(name.clone()))
+    }
+
+    /// Makes a hypothetical GPU, or one for each value of a sweep. All of them or none; one that is there already
+    /// with the same values counts as made.
+    pub async fn gpu_create(&self, ask: GpuConfigCreate) -> Result<Vec<GpuConfig>, Error> {
+        let service = self.clone();
+        let make = move || service.gpu_create_now(&ask);
+        tokio::task::spawn_blocking(make).await?
+    }
+
+    fn gpu_create_now(&self, ask: &GpuConfigCreate) -> Result<Vec<GpuConfig>, Error> {
+        // Held throughout, so that two callers cannot make one name twice.
+        let mut gpus = self.gpus.0.write().unwrap_or_else(PoisonError::into_inner);
+        let models = models(&gpus, ask)?;
+        let new: Vec<&GpuModel> = models
+            .iter()
+            .filter(|model| !gpus.contains_key(&model.name.as_str().into()))
+            .collect();
+        for model in &models {
+            if let Some(there) = gpus.get(&model.name.as_str().into())
+                && there.model.as_ref().map(|m| &m.derived) != Some(&model.derived)
+            {
+                return Err(Error::GpuExists(model.name.as_str().into()));
+            }
+        }
+        let own = gpus.values().filter(|entry| entry.gpu.derived.is_some()).count();
+        if own + new.len() > MAX_OWN_GPUS {
+            return Err(Error::TooManyGpus(MAX_OWN_GPUS));
+        }
+        for model in new {
+            let text = model.derived_toml().unwrap_or_default();
+            let path = self.settings.gpus_dir().join(format!("{}.toml", model.name));
+            write_durably(&self.settings.incoming_dir(), &path, text.as_bytes())
+                .map_err(Error::io("cannot write a GPU's file"))?;
+            gpus.insert(model.name.as_str().into(), Entry::ours(model.clone()));
+        }
+        let made = models
+            .iter()
+            .filter_map(|model| gpus.get(&model.name.as_str().into()));
+        Ok(made.map(|entry| entry.gpu.clone()).collect())
+    }
+
+    /// Deletes a GPU of the user's own that no run has used.
+    pub async fn gpu_delete(&self, name: &GpuName) -> Result<(), Error> {
+        let gpu = self.gpus.get(name).ok_or_else(|| Error::NoGpu(name.clone()))?;
+        if gpu.derived.is_none() {
+            return Err(Error::GpuShipped(name.clone()));
+        }
+        let sims = self.db.sims_on(name).await?;
+        if sims > 0 {
+            return Err(Error::GpuUsed {
+                gpu: name.clone(),
+                sims,
+            });
+        }
+        let (service, name) = (self.clone(), name.clone());
+        let delete = move || {
+            let mut gpus = service.gpus.0.write().unwrap_or_else(PoisonError::into_inner);
+            let path = service.settings.gpus_dir().join(format!("{name}.toml"));
+            match std::fs::remove_file(path) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+                _ => {
+                    gpus.remove(&name);
+                    Ok(())
+                }
+            }
+        };
+        tokio::task::spawn_blocking(delete)
+            .await?
+            .map_err(Error::io("cannot delete a GPU's file"))
+    }
+}
+
+/// What a body asks for, checked by the engine.
+fn models(gpus: &BTreeMap<GpuName, Entry>, ask: &GpuConfigCreate) -> Result<Vec<GpuModel>, Error> {
+    let base = gpus
+        .get(&ask.base.as_str().into())
+        .and_then(|entry| entry.model.as_ref());
+    let Some(base) = base else {
+        let msg = "Value error, names no GPU of Cascade's engine";
+        return Err(invalid(&["base"], msg, ask.base.as_str().into()));
+    };
+    let derive = |name: &str, changes: &BTreeMap<String, f64>, title: Option<&str>| {
+        base.derive(name, title, changes).map_err(|error| match error {
+            GpuFileError::Value { key, problem, .. } => {
+                let given = changes.get(&key).copied();
+                let path: &[&str] = match (key.as_str(), &ask.sweep) {
+                    ("name" | "base", _) => &[&key],
+                    (_, Some(sweep)) if sweep.key == key => &["sweep", &key],
+                    _ => &["changes", &key],
+                };
+                let input = given.map_or_else(|| Value::from(name), Value::from);
+                invalid(path, &format!("Value error, {key} {problem}"), input)
+            }
+            other => invalid(&[], &other.to_string(), Value::Null),
+        })
+    };
+    let Some(sweep) = &ask.sweep else {
+        let name = ask.name.as_deref().unwrap_or_default();
+        return Ok(vec![derive(name, &ask.changes, ask.title.as_deref())?]);
+    };
+    let short = sweep.key.rsplit('.').next().unwrap_or_default();
+    let stem = ask
+        .name
+        .clone()
+        .unwrap_or_else(|| format!("{}_{short}", base.name));
+    let each = sweep.values.iter().map(|value| {
+        let mut changes = ask.changes.clone();
+        changes.insert(sweep.key.clone(), *value);
+        let name = format!("{stem}_{}", value.to_string().replace('.', "p"));
+        derive(&name, &changes, ask.title.as_deref())
+    });
+    each.collect()
+}
+
+fn invalid(path: &[&str], msg: &str, input: Value) -> Error {
+    let loc = std::iter::once(&"body").chain(path);
+    Error::Invalid(vec![FieldError {
+        kind: "value_error".to_owned(),
+        loc: loc.map(|part| Loc::Name((*part).to_owned())).collect(),
+        msg: msg.to_owned(),
+        input,
+        ctx: None,
+    }])
+}
