@@ -9,6 +9,7 @@ mod downloads;
 mod errors;
 mod events;
 mod files;
+mod gpus;
 mod logs;
 mod openai;
 mod openapi;
