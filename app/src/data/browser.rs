@@ -25,30 +25,32 @@ pub(super) async fn post<T: DeserializeOwned>(path: &str, body: &impl Serialize)
     SendWrapper::new(async move { answer(request?.send().await).await }).await
 }
 
-/// Removes what is at `path`.
+/// Deletes what is at `path`.
 pub(super) async fn delete(path: &str) -> Result<(), DataError> {
     let request = Request::delete(path);
-    SendWrapper::new(async move {
-        let sent = request.send().await;
-        match sent {
-            Ok(response) if response.ok() => Ok(()),
-            sent => answer::<serde_json::Value>(sent).await.map(|_| ()),
-        }
-    })
-    .await
+    SendWrapper::new(async move { checked(request.send().await).await.map(drop) }).await
 }
 
 /// Turns an answer into its value or its error.
 async fn answer<T: DeserializeOwned>(response: Result<Response, gloo_net::Error>) -> Result<T, DataError> {
+    let response = checked(response).await?;
+    response.json().await.map_err(|error| {
+        DataError::text(
+            response.status(),
+            format!("The app's answer could not be read: {error}"),
+        )
+    })
+}
+
+/// An answer that is no error.
+async fn checked(response: Result<Response, gloo_net::Error>) -> Result<Response, DataError> {
     let response = response.map_err(|error| {
         leptos::logging::warn!("request failed: {error}");
         DataError::text(0, UNREACHABLE)
     })?;
     let status = response.status();
     if response.ok() {
-        return response.json().await.map_err(|error| {
-            DataError::text(status, format!("The app's answer could not be read: {error}"))
-        });
+        return Ok(response);
     }
     if status == 401 {
         ask_for_token();

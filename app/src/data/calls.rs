@@ -1,9 +1,9 @@
 //! The calls pages make. Under `ssr` they ask the [`super::Backend`]; in the browser they ask the REST API.
 
 use cascade_api::{
-    Comparison, GpuConfig, Health, KernelStat, RunCreate, RunDetail, RunFile, RunId, RunSummary,
-    SavedScenario, ScenarioBase, ScenarioProfile, ScenarioResult, SimStepDigest, TraceDetail, TraceId,
-    TraceSummary,
+    Comparison, GpuConfig, GpuConfigCreate, GpuDetail, GpuName, Health, KernelStat, RunCreate, RunDetail,
+    RunFile, RunId, RunSummary, SavedScenario, ScenarioBase, ScenarioProfile, ScenarioResult, SimStepDigest,
+    TraceDetail, TraceId, TraceSummary,
 };
 use cascade_scene::explorer::Answer;
 
@@ -56,6 +56,10 @@ fetch!(
 fetch!(
     /// The GPUs a run can simulate.
     gpu_configs() -> Vec<GpuConfig>, "/api/gpu-configs"
+);
+fetch!(
+    /// One GPU with every value that our engine knows of it.
+    gpu_detail(name: GpuName) -> GpuDetail, format!("/api/gpu-configs/{}", segment(name.as_str()))
 );
 fetch!(
     /// Every run, newest first.
@@ -169,6 +173,24 @@ change!(
     /// Runs a scenario on the server and saves it: `name` and `scenario`.
     save_scenario(body: serde_json::Value) -> SavedScenario, "/api/scenarios/saved", body
 );
+change!(
+    /// Makes a hypothetical GPU, or one for each value of a sweep.
+    create_gpus(body: GpuConfigCreate) -> Vec<GpuConfig>, "/api/gpu-configs", body
+);
+
+/// Deletes a hypothetical GPU.
+///
+/// # Errors
+/// What the API answered; status 0 when the server could not be reached or there is no browser.
+pub async fn delete_gpu(name: GpuName) -> Result<(), DataError> {
+    #[cfg(feature = "hydrate")]
+    return super::browser::delete(&format!("/api/gpu-configs/{}", segment(name.as_str()))).await;
+    #[cfg(not(feature = "hydrate"))]
+    {
+        let _: GpuName = name;
+        Err(DataError::text(0, "only a browser makes changes from a page"))
+    }
+}
 
 /// `text` as one segment of an address: everything but unreserved characters is percent-encoded
 /// (RFC 3986 §2.3).

@@ -44,6 +44,8 @@ pub trait Backend: Send + Sync + 'static {
     async fn trace(&self, id: cascade_api::TraceId) -> Result<cascade_api::TraceDetail, DataError>;
     /// `GET /api/gpu-configs`.
     async fn gpu_configs(&self) -> Result<Vec<cascade_api::GpuConfig>, DataError>;
+    /// `GET /api/gpu-configs/{name}`.
+    async fn gpu_detail(&self, name: cascade_api::GpuName) -> Result<cascade_api::GpuDetail, DataError>;
     /// `GET /api/runs`.
     async fn runs(&self) -> Result<Vec<cascade_api::RunSummary>, DataError>;
     /// `GET /api/runs/{id}`.

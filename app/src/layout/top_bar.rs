@@ -28,6 +28,7 @@ pub(crate) fn TopBar() -> impl IntoView {
                         <A href="/traces">"Traces"</A>
                         <A href="/runs">"Runs"</A>
                         <A href="/explore">"Explorer"</A>
+                        <A href="/gpus">"GPUs"</A>
                         <a class="wide-only" href="/docs" rel="external">"Docs"</a>
                     </nav>
                 </Show>

@@ -2,6 +2,7 @@
 
 mod compare;
 mod explore;
+mod gpus;
 mod home;
 mod not_found;
 mod run;
@@ -11,6 +12,7 @@ mod traces;
 
 pub(crate) use compare::Compare;
 pub(crate) use explore::Explore;
+pub(crate) use gpus::{GpuPage, Gpus, NewGpu};
 pub(crate) use home::Home;
 pub(crate) use not_found::NotFound;
 pub(crate) use run::RunPage;

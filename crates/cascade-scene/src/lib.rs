@@ -13,3 +13,4 @@ pub mod kernel_name;
 pub mod log;
 pub mod page;
 pub mod request;
+pub mod sensitivity;

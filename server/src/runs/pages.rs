@@ -3,8 +3,8 @@
 use app::data::{Backend, DataError};
 use async_trait::async_trait;
 use cascade_api::{
-    Comparison, GpuConfig, Health, KernelStat, RunDetail, RunFile, RunId, RunSummary, SavedScenario,
-    ScenarioBase, SimId, SimStepDigest, SimSummary, TraceDetail, TraceId, TraceSummary,
+    Comparison, GpuConfig, GpuDetail, GpuName, Health, KernelStat, RunDetail, RunFile, RunId, RunSummary,
+    SavedScenario, ScenarioBase, SimId, SimStepDigest, SimSummary, TraceDetail, TraceId, TraceSummary,
 };
 use cascade_scene::explorer::Answer;
 
@@ -36,6 +36,10 @@ impl Backend for Service {
 
     async fn gpu_configs(&self) -> Result<Vec<GpuConfig>, DataError> {
         Ok(self.gpus.list())
+    }
+
+    async fn gpu_detail(&self, name: GpuName) -> Result<GpuDetail, DataError> {
+        Ok(Self::gpu_detail(self, &name)?)
     }
 
     async fn runs(&self) -> Result<Vec<RunSummary>, DataError> {

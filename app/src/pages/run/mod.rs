@@ -6,9 +6,10 @@ mod head;
 mod kernels;
 mod log;
 mod request;
+mod sensitivity;
 mod tile;
 
-use cascade_api::{Comparison, RunDetail, RunFile, RunId, SimId, SimStepDigest};
+use cascade_api::{Comparison, GpuConfig, RunDetail, RunFile, RunId, SimId, SimStepDigest};
 use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::NavigateOptions;
@@ -22,10 +23,17 @@ use head::Head;
 use kernels::Kernels;
 use log::Log;
 use request::Request;
+use sensitivity::Sensitivity;
 use tile::Tile;
 
 /// What the first paint shows.
-type RunFacts = (RunDetail, Comparison, Vec<RunFile>, Vec<SimStepDigest>);
+type RunFacts = (
+    RunDetail,
+    Comparison,
+    Vec<RunFile>,
+    Vec<SimStepDigest>,
+    Vec<GpuConfig>,
+);
 
 /// One run by the id in the address.
 #[component]
@@ -35,18 +43,26 @@ pub(crate) fn RunPage() -> impl IntoView {
     let facts = Resource::new(id, read);
     view! {
         <Title text=move || id().to_string() />
-        <div class="page">{loaded(facts, |(run, comparison, files, digests)| view! { <Run run comparison files digests /> })}</div>
+        <div class="page">{loaded(facts, |(run, comparison, files, digests, gpus)| view! { <Run run comparison files digests gpus /> })}</div>
     }
 }
 
 /// Everything the first paint shows.
 async fn read(id: RunId) -> Result<RunFacts, DataError> {
     let run = data::run(id.clone()).await?;
+    let mut gpus = data::gpu_configs().await?;
+    gpus.retain(|gpu| {
+        run.summary
+            .entries
+            .iter()
+            .any(|entry| entry.gpu_config == gpu.name)
+    });
     Ok((
         run,
         data::comparison(id.clone()).await?,
         data::run_files(id.clone()).await?,
         data::run_digests(id).await?,
+        gpus,
     ))
 }
 
@@ -61,6 +77,8 @@ fn Run(
     files: Vec<RunFile>,
     /// Its predicted requests then.
     digests: Vec<SimStepDigest>,
+    /// Its GPUs.
+    gpus: Vec<GpuConfig>,
 ) -> impl IntoView {
     let id = run.summary.id.clone();
     let sample = run.summary.sample || run.trace.sample;
@@ -97,6 +115,7 @@ fn Run(
         <Head live />
         <section class="tiles" aria-label="Simulations">{tiles}</section>
         <Request live run=id.clone() digests />
+        <Sensitivity live gpus />
         <Kernels live />
         <Log live selected />
         <Files live run=id files />

@@ -1,0 +1,126 @@
+//! What the form for a hypothetical GPU works out: which values differ, what is sent. No view here.
+
+use std::collections::BTreeMap;
+
+use cascade_api::limits::MAX_SWEEP_VALUES;
+use cascade_api::{GpuConfigCreate, GpuFact, GpuSweep};
+
+/// The number in a field, within the limits of its value; `None` where the field is empty.
+pub(super) fn read_value(fact: &GpuFact, text: &str) -> Result<Option<f64>, String> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    match text.parse::<f64>() {
+        Ok(value) if (fact.min..=fact.max).contains(&value) => Ok((value != fact.value).then_some(value)),
+        _ => Err(format!("A number from {} to {}", fact.min, fact.max)),
+    }
+}
+
+/// The values of a sweep, separated by commas or spaces; `None` where there are none.
+pub(super) fn read_sweep(fact: &GpuFact, text: &str) -> Result<Option<Vec<f64>>, String> {
+    let words = text.split([',', ' ', ';']).filter(|word| !word.is_empty());
+    let values: Option<Vec<f64>> = words
+        .map(|word| {
+            word.parse()
+                .ok()
+                .filter(|value| (fact.min..=fact.max).contains(value))
+        })
+        .collect();
+    match values {
+        Some(values) if values.is_empty() => Ok(None),
+        Some(values) if values.len() <= MAX_SWEEP_VALUES => Ok(Some(values)),
+        Some(_) => Err(format!("At most {MAX_SWEEP_VALUES} values")),
+        None => Err(format!(
+            "Numbers from {} to {}, separated by commas",
+            fact.min, fact.max
+        )),
+    }
+}
+
+/// A few sizes around what a value is: from half of it to twice.
+pub(super) fn suggested(fact: &GpuFact) -> String {
+    let whole = fact.value.fract() == 0.0 && fact.value >= 2.0;
+    let sizes = [0.5, 0.75, 1.0, 1.5, 2.0].map(|factor| {
+        let size = (fact.value * factor).clamp(fact.min, fact.max);
+        if whole { size.round() } else { size }
+    });
+    sizes.map(|size| size.to_string()).join(", ")
+}
+
+/// The body that makes the GPU or the sweep; the sweep's own key is not among the changes.
+pub(super) fn body(
+    base: &str,
+    name: &str,
+    changes: BTreeMap<String, f64>,
+    sweep: Option<(String, Vec<f64>)>,
+) -> GpuConfigCreate {
+    let mut changes = changes;
+    if let Some((key, _)) = &sweep {
+        changes.remove(key);
+    }
+    let name = name.trim();
+    GpuConfigCreate {
+        name: (!name.is_empty()).then(|| name.to_owned()),
+        base: base.to_owned(),
+        title: None,
+        changes,
+        sweep: sweep.map(|(key, values)| GpuSweep { key, values }),
+    }
+}
+
+/// A dotted key in words: `chip.dram_bandwidth` reads `chip · dram bandwidth`.
+pub(super) fn in_words(key: &str) -> String {
+    key.replace('.', " · ").replace('_', " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sms() -> GpuFact {
+        GpuFact {
+            key: "chip.sms".into(),
+            value: 132.0,
+            unit: "SM".into(),
+            source: "whitepaper".into(),
+            min: 1.0,
+            max: 1024.0,
+        }
+    }
+
+    #[test]
+    fn only_what_differs_is_a_change() {
+        assert_eq!(read_value(&sms(), " "), Ok(None));
+        assert_eq!(read_value(&sms(), "132"), Ok(None));
+        assert_eq!(read_value(&sms(), " 160 "), Ok(Some(160.0)));
+        for text in ["0", "1025", "many", "nan", "inf"] {
+            assert_eq!(
+                read_value(&sms(), text),
+                Err("A number from 1 to 1024".into()),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_sweep_is_a_list_of_numbers() {
+        assert_eq!(read_sweep(&sms(), ""), Ok(None));
+        assert_eq!(
+            read_sweep(&sms(), "66, 132 264"),
+            Ok(Some(vec![66.0, 132.0, 264.0]))
+        );
+        assert!(read_sweep(&sms(), "66, 0").is_err());
+        assert!(read_sweep(&sms(), &"5,".repeat(MAX_SWEEP_VALUES + 1)).is_err());
+        assert_eq!(suggested(&sms()), "66, 99, 132, 198, 264");
+        assert!(read_sweep(&sms(), &suggested(&sms())).is_ok());
+    }
+
+    #[test]
+    fn a_swept_value_is_not_changed_too() {
+        let changes = BTreeMap::from([("chip.sms".to_owned(), 1.0), ("chip.l2_size".to_owned(), 2.0)]);
+        let body = body("B", " ", changes, Some(("chip.sms".to_owned(), vec![3.0])));
+        assert_eq!((body.name, body.changes.len()), (None, 1));
+        assert_eq!(in_words("chip.dram_bandwidth"), "chip · dram bandwidth");
+    }
+}

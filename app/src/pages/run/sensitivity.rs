@@ -1,0 +1,94 @@
+//! The chart of a sweep: how the run's time depends on the one value in which its GPUs differ.
+
+use cascade_api::GpuConfig;
+use cascade_scene::format;
+use cascade_scene::sensitivity::Sensitivity as Sweep;
+use leptos::html;
+use leptos::prelude::*;
+
+use crate::live::Live;
+use crate::plot::{self, HEIGHT};
+use crate::ui::{Card, DataTable, width_of};
+
+/// The chart with its table; nothing for a run that is no sweep.
+#[component]
+pub(super) fn Sensitivity(
+    /// The run.
+    live: Live,
+    /// Its GPUs.
+    gpus: Vec<GpuConfig>,
+) -> impl IntoView {
+    let sweep = Memo::new(move |_| live.kernels(|table| Sweep::of(&gpus, table)));
+    move || sweep.get().map(|sweep| view! { <Chart sweep /> })
+}
+
+#[component]
+fn Chart(
+    /// The sweep as it is.
+    sweep: Sweep,
+) -> impl IntoView {
+    let frame = NodeRef::<html::Div>::new();
+    let width = width_of(frame);
+    let chart = sweep.chart();
+    let svg = move || match width.get() {
+        Some(width) => plot::svg(&chart, width).unwrap_or_else(|error| {
+            leptos::logging::warn!("the chart could not be drawn: {error}");
+            String::new()
+        }),
+        None => String::new(),
+    };
+    let base = sweep
+        .points
+        .iter()
+        .find(|point| point.gpu == sweep.base)
+        .map(|point| point.ns);
+    let rows: Vec<_> = sweep
+        .points
+        .iter()
+        .map(|point| {
+            let against = base.map_or_else(
+                || format::NONE.to_owned(),
+                |base| format::deviation(point.ns / base - 1.0),
+            );
+            view! {
+                <tr>
+                    <td class="number">{point.value.to_string()}</td>
+                    <td class="mono">{point.gpu.to_string()}</td>
+                    <td class="number nowrap">{format::duration_ns(point.ns)}</td>
+                    <td class="number nowrap">{against}</td>
+                </tr>
+            }
+        })
+        .collect();
+    let said = sweep.elasticity().map(|share| {
+        let percent = (share * 100.0).round();
+        format!(
+            "From the smallest to the largest value, time shrinks by {percent} % of what it would if nothing else limited it."
+        )
+    });
+    let columns = [
+        format!("#{}", sweep.key),
+        "GPU".into(),
+        "#Simulated time".into(),
+        format!("#Against {}", sweep.base),
+    ];
+    view! {
+        <Card title=format!("Sensitivity to {}", sweep.key)>
+            <p class="muted small">
+                {format!("All {} that every GPU has finished, added up. Nothing of a hypothetical GPU is validated. ", format::plural(sweep.kernels as u64, "kernel"))}
+                {said}
+            </p>
+            <figure class="chart">
+                <div
+                    class="chart-area"
+                    node_ref=frame
+                    style=format!("height:{HEIGHT}px")
+                    role="img"
+                    aria-label="Simulated time by the size of the value; the table below lists the same times"
+                    inner_html=svg
+                ></div>
+            </figure>
+            <DataTable label="Simulated time by the size of the value" columns=columns.to_vec()>{rows}</DataTable>
+        </Card>
+    }
+}

@@ -1,0 +1,123 @@
+//! What one value of a GPU does to a workload: a run on GPUs that differ in nothing else, by that value.
+
+use std::collections::BTreeSet;
+
+use cascade_api::{Comparison, GpuConfig, GpuName};
+
+use crate::chart::{BarChart, Group};
+
+/// Simulated time by the size of one value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sensitivity {
+    /// The GPU that the others were made from.
+    pub base: GpuName,
+    /// The value's dotted key, such as `chip.sms`.
+    pub key: String,
+    /// Kernels that every GPU has finished; only they count.
+    pub kernels: usize,
+    /// From the smallest value up.
+    pub points: Vec<Point>,
+}
+
+/// One GPU of the run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// The GPU.
+    pub gpu: GpuName,
+    /// The value, in the unit of its key.
+    pub value: f64,
+    /// All counted kernels together, in simulated ns.
+    pub ns: f64,
+}
+
+impl Sensitivity {
+    /// The run's GPUs by the one value in which they differ; `None` where they are not such GPUs, or where no
+    /// kernel has been finished by all. GPUs of the run that have nothing to do with the sweep are left out.
+    pub fn of(gpus: &[GpuConfig], table: &Comparison) -> Option<Self> {
+        let chosen: Vec<&GpuConfig> = table
+            .configs
+            .iter()
+            .filter_map(|name| gpus.iter().find(|gpu| gpu.name == *name))
+            .collect();
+        let base = chosen
+            .iter()
+            .find_map(|gpu| Some(gpu.derived.as_ref()?.base.clone()))?;
+        let family: Vec<&GpuConfig> = chosen
+            .into_iter()
+            .filter(|gpu| {
+                gpu.name == base || gpu.derived.as_ref().is_some_and(|derived| derived.base == base)
+            })
+            .collect();
+        let keys: BTreeSet<&String> = family
+            .iter()
+            .flat_map(|gpu| gpu.derived.iter().flat_map(|derived| derived.changes.keys()))
+            .collect();
+        // What a GPU that does not change a value has is what another says to have changed it from.
+        let value = |gpu: &GpuConfig, key: &String| {
+            let changes = |gpu: &GpuConfig| gpu.derived.as_ref()?.changes.get(key).copied();
+            let own = changes(gpu).map(|change| change.to);
+            own.or_else(|| {
+                family
+                    .iter()
+                    .find_map(|gpu| changes(gpu))
+                    .map(|change| change.from)
+            })
+        };
+        let mut varied = keys.into_iter().filter(|key| {
+            let mut sizes = family.iter().map(|gpu| value(gpu, key));
+            let first = sizes.next();
+            sizes.any(|size| Some(size) != first)
+        });
+        let (key, None) = (varied.next()?, varied.next()) else {
+            return None;
+        };
+        let whole = |row: &&cascade_api::ComparisonRow| {
+            family
+                .iter()
+                .all(|gpu| row.sim_ns.get(&gpu.name).is_some_and(Option::is_some))
+        };
+        let rows: Vec<_> = table.rows.iter().filter(whole).collect();
+        if rows.is_empty() {
+            return None;
+        }
+        let point = |gpu: &&GpuConfig| {
+            Some(Point {
+                gpu: gpu.name.clone(),
+                value: value(gpu, key)?,
+                ns: rows
+                    .iter()
+                    .filter_map(|row| row.sim_ns.get(&gpu.name).copied().flatten())
+                    .sum(),
+            })
+        };
+        let mut points: Vec<Point> = family.iter().filter_map(point).collect();
+        points.sort_by(|a, b| a.value.total_cmp(&b.value));
+        Some(Self {
+            base,
+            key: key.clone(),
+            kernels: rows.len(),
+            points,
+        })
+    }
+
+    /// A bar for each point.
+    pub fn chart(&self) -> BarChart {
+        let groups = self.points.iter().map(|point| Group {
+            label: point.value.to_string(),
+            values: vec![Some(point.ns)],
+        });
+        BarChart::of(vec!["Simulated time".to_owned()], groups.collect())
+    }
+
+    /// How much faster the last point is than the first, as a share of what the value's growth could give at
+    /// most: 1 where time shrinks as the value grows, 0 where it makes no difference. `None` with one point.
+    pub fn elasticity(&self) -> Option<f64> {
+        let (first, last) = (self.points.first()?, self.points.last()?);
+        let growth = (last.value / first.value).ln();
+        let gain = (first.ns / last.ns).ln();
+        (growth > 0.0 && growth.is_finite() && gain.is_finite()).then_some(gain / growth)
+    }
+}
+
+#[cfg(test)]
+mod tests;
