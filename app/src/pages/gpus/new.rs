@@ -155,7 +155,7 @@ fn Form(
     };
     let fields: Vec<_> = rows.into_iter().map(value_row).collect();
     view! {
-        <form on:submit=submit class="stack">
+        <form on:submit=submit class="page-form">
             <section class="card">
                 <div class="form-grid">
                     <BaseField base=base.clone() gpus=facts.gpus />
