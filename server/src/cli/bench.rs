@@ -1,12 +1,11 @@
 //! `cascade bench-engine`: the engine's validation suite on any GPU.
 
-use std::path::PathBuf;
-
 use cascade_engine::suite::{Check, Findings, KINDS};
 use cascade_worker::simulate::find_gpu;
 use serde_json::{Value, json};
 
 use super::fail::Fail;
+use super::gpus::DirArgs;
 use super::numbers::four_digits;
 use super::out::{Out, note};
 use super::table::Table;
@@ -21,13 +20,12 @@ pub(crate) struct Args {
     /// Only these kinds, 1 to 16
     #[arg(long, value_name = "N", value_delimiter = ',')]
     kind: Vec<u8>,
-    /// A checkout of Accel-Sim with more GPU configs
-    #[arg(long, env = "CASCADE_ACCELSIM_DIR", value_name = "DIR")]
-    accelsim_dir: Option<PathBuf>,
+    #[command(flatten)]
+    dirs: DirArgs,
 }
 
 pub(crate) fn run(args: Args, out: &mut Out) -> Result {
-    let gpu = find_gpu(&args.gpu, args.accelsim_dir.as_deref()).map_err(Fail::usage)?;
+    let gpu = find_gpu(&args.gpu, &args.dirs.dirs()).map_err(Fail::usage)?;
     let known = |number: &u8| KINDS.iter().any(|kind| kind.number == *number);
     if let Some(number) = args.kind.iter().find(|number| !known(number)) {
         return Err(Fail::usage(format_args!(
