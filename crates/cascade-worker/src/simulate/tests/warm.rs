@@ -7,7 +7,7 @@ use cascade_engine::report::Origin;
 use cascade_engine::{KernelEstimate, L2Start, Level, Options};
 
 use super::trace;
-use crate::simulate::{Cache, Dedup, Kernels, Reuse, Step, find_gpu, simulate};
+use crate::simulate::{Cache, Dedup, GpuDirs, Kernels, Reuse, Step, find_gpu, simulate};
 
 /// A kernel of eight warps that each read 4 KiB from `base`.
 fn reader(name: &str, base: u64) -> String {
@@ -52,7 +52,7 @@ fn launches(dir: &Path) -> Kernels {
 type Ran = Vec<(KernelEstimate, Origin)>;
 
 fn run(kernels: &Kernels, options: Options, reuse: Reuse<'_>, threads: usize) -> Ran {
-    let gpu = find_gpu("SM80_A100", None).unwrap().model;
+    let gpu = find_gpu("SM80_A100", &GpuDirs::default()).unwrap().model;
     let mut ran = Vec::new();
     let mut on = |step: Step<'_>| {
         if let Step::Finished { estimate, origin, .. } = step {
