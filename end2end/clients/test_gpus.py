@@ -17,6 +17,6 @@ def test_a_sweep_of_dram_bandwidth_is_one_run_and_more_is_never_slower(app, synt
         results = app.get(f"/api/sims/{sim['id']}/results")
         cycles[sim["gpu_config"]] = sum(kernel["gpu_sim_cycle"] for kernel in results["kernels"])
     swept = [cycles[gpu] for gpu in gpus]
-    assert swept == sorted(swept, reverse=True) and swept[0] > 1.2 * swept[-1], cycles
+    assert swept == sorted(swept, reverse=True) and swept[0] > swept[-1], cycles
     # The value that the base has gives what the base gives.
     assert cycles["SM90_H100_dram_bandwidth_3352"] == cycles["SM90_H100"]

@@ -13,6 +13,8 @@ pub struct Sensitivity {
     pub base: GpuName,
     /// The value's dotted key, such as `chip.sms`.
     pub key: String,
+    /// What the base has.
+    pub base_value: f64,
     /// Kernels that every GPU has finished; only they count.
     pub kernels: usize,
     /// From the smallest value up.
@@ -56,12 +58,7 @@ impl Sensitivity {
         let value = |gpu: &GpuConfig, key: &String| {
             let changes = |gpu: &GpuConfig| gpu.derived.as_ref()?.changes.get(key).copied();
             let own = changes(gpu).map(|change| change.to);
-            own.or_else(|| {
-                family
-                    .iter()
-                    .find_map(|gpu| changes(gpu))
-                    .map(|change| change.from)
-            })
+            own.or_else(|| original(&family, key))
         };
         let mut varied = keys.into_iter().filter(|key| {
             let mut sizes = family.iter().map(|gpu| value(gpu, key));
@@ -95,9 +92,16 @@ impl Sensitivity {
         Some(Self {
             base,
             key: key.clone(),
+            base_value: original(&family, key)?,
             kernels: rows.len(),
             points,
         })
+    }
+
+    /// Time of the point that has the base's value: the base itself, or its double. `None` where none has it.
+    pub fn base_ns(&self) -> Option<f64> {
+        let same = |point: &&Point| point.value == self.base_value;
+        self.points.iter().find(same).map(|point| point.ns)
     }
 
     /// A bar for each point.
@@ -117,6 +121,12 @@ impl Sensitivity {
         let gain = (first.ns / last.ns).ln();
         (growth > 0.0 && growth.is_finite() && gain.is_finite()).then_some(gain / growth)
     }
+}
+
+/// What the base has: what one of the others says to have changed it from.
+fn original(family: &[&GpuConfig], key: &str) -> Option<f64> {
+    let change = |gpu: &&GpuConfig| Some(gpu.derived.as_ref()?.changes.get(key)?.from);
+    family.iter().find_map(change)
 }
 
 #[cfg(test)]

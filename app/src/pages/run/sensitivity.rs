@@ -37,11 +37,7 @@ fn Chart(
         }),
         None => String::new(),
     };
-    let base = sweep
-        .points
-        .iter()
-        .find(|point| point.gpu == sweep.base)
-        .map(|point| point.ns);
+    let base = sweep.base_ns();
     let rows: Vec<_> = sweep
         .points
         .iter()

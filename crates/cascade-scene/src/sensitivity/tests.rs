@@ -70,6 +70,7 @@ fn a_sweep_is_ordered_by_its_value_and_the_base_takes_its_place() {
             ("BIG", 264.0, 60.0)
         ]
     );
+    assert_eq!((found.base_value, found.base_ns()), (132.0, Some(100.0)));
     let share = found.elasticity().expect("several points");
     assert!((share - (200.0_f64 / 60.0).ln() / 4.0_f64.ln()).abs() < 1e-12);
     assert_eq!(found.chart().groups[0].label, "66");
