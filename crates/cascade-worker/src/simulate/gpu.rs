@@ -109,7 +109,7 @@ pub fn own_gpu(path: &Path) -> Result<GpuModel, GpuError> {
         key: key.to_owned(),
         problem,
     };
-    let text = String::from_utf8(text).map_err(|_| value("text", "is not UTF-8".to_owned()))?;
+    let text = String::from_utf8(text).map_err(|error| value("text", format!("is not UTF-8: {error}")))?;
     let shipped = builtin()?;
     let model = gpu::read(&text, &file, &|name| {
         shipped.iter().find(|model| model.name == name).cloned()
