@@ -113,6 +113,7 @@ pub(crate) fn gpus() -> Vec<GpuConfig> {
         core_clock_mhz: mhz,
         engines: vec![Engine::Cascade],
         notes: Vec::new(),
+        derived: None,
     };
     vec![
         gpu("SM75_RTX2060", "sm_75", 1365.0),

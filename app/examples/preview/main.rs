@@ -23,8 +23,8 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
 use cascade_api::{
-    Comparison, GpuConfig, Health, KernelStat, RunDetail, RunEvent, RunFile, RunId, RunSummary, SimId,
-    SimStepDigest, SimSummary, TraceDetail, TraceId, TraceSummary,
+    Comparison, GpuConfig, GpuDetail, GpuName, Health, KernelStat, RunDetail, RunEvent, RunFile, RunId,
+    RunSummary, SimId, SimStepDigest, SimSummary, TraceDetail, TraceId, TraceSummary,
 };
 use futures::Stream;
 use leptos::prelude::provide_context;
@@ -51,6 +51,17 @@ impl Backend for Fake {
     }
     async fn gpu_configs(&self) -> Result<Vec<GpuConfig>, DataError> {
         Ok(fixtures::gpus())
+    }
+    async fn gpu_detail(&self, name: GpuName) -> Result<GpuDetail, DataError> {
+        let gpu = fixtures::gpus().into_iter().find(|gpu| gpu.name == name);
+        let gpu = gpu.ok_or_else(|| not_found(name.as_str()))?;
+        Ok(GpuDetail {
+            title: gpu.name.to_string(),
+            status: "unvalidated".to_owned(),
+            status_note: "A GPU of the preview.".to_owned(),
+            facts: Vec::new(),
+            gpu,
+        })
     }
     async fn runs(&self) -> Result<Vec<RunSummary>, DataError> {
         Ok(fixtures::runs().into_iter().map(|run| run.summary).collect())

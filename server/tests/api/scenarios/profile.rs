@@ -46,7 +46,7 @@ async fn a_profile_answers_elsewhere_as_the_server_does() {
     let ask = ScenarioCreate::validate(body.clone()).unwrap();
     let here = cascade_scenario::evaluate(&made, &ask).unwrap();
     let there = run(&app, body).await;
-    assert_eq!(serde_json::to_value(&here.aggregate).unwrap(), there["aggregate"]);
+    assert_eq!(serde_json::to_value(here.aggregate).unwrap(), there["aggregate"]);
     assert_eq!(serde_json::to_value(&here.requests).unwrap(), there["requests"]);
     assert_eq!(answer["sim_id"], there["sim_id"]);
 }
