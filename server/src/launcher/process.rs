@@ -21,13 +21,14 @@ const TAIL_BYTES: u64 = 8 << 10;
 const PRIVATE_PREFIXES: [&str; 2] = ["CASCADE_", "SAIL_"];
 
 /// Settings of the built-in worker, which are not the server's and no secrets.
-const WORKER_SETTINGS: [&str; 9] = [
+const WORKER_SETTINGS: [&str; 10] = [
     "CASCADE_COLD_L2",
     "CASCADE_DEDUP",
     "CASCADE_ENGINE_LEVEL",
     "CASCADE_ENGINE_SAMPLE",
     "CASCADE_ENGINE_SAMPLE_SMS",
     "CASCADE_LOG",
+    "CASCADE_PROPAGATE",
     "CASCADE_SILENCE_S",
     "CASCADE_VERIFY_DEDUP",
     "CASCADE_WORKER_THREADS",
