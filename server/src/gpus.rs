@@ -5,7 +5,7 @@ mod own;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use cascade_accelsim::config::{self, Config, MAX_CONFIG_BYTES, Source, arch_from_name};
 use cascade_api::{Engine, GpuChange, GpuConfig, GpuDerived, GpuDetail, GpuFact, GpuName};
@@ -22,7 +22,11 @@ const TOLERANCE: f64 = 0.1;
 
 /// GPUs by name: those found at start, and the user's own as they come and go.
 #[derive(Debug, Default)]
-pub struct GpuCatalogue(RwLock<BTreeMap<GpuName, Entry>>);
+pub struct GpuCatalogue {
+    known: RwLock<BTreeMap<GpuName, Entry>>,
+    /// Held by whoever makes or deletes GPUs, files included; readers never wait for a disk.
+    changes: Mutex<()>,
+}
 
 #[derive(Clone, Debug)]
 struct Entry {
@@ -56,7 +60,10 @@ impl GpuCatalogue {
                 Err(why) => tracing::warn!(config = %dir.display(), why, "a GPU config is left out"),
             }
         }
-        Self(RwLock::new(gpus))
+        Self {
+            known: RwLock::new(gpus),
+            changes: Mutex::default(),
+        }
     }
 
     /// Every GPU, by name.
@@ -75,7 +82,11 @@ impl GpuCatalogue {
     }
 
     fn entries(&self) -> RwLockReadGuard<'_, BTreeMap<GpuName, Entry>> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner)
+        self.known.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn entries_mut(&self) -> RwLockWriteGuard<'_, BTreeMap<GpuName, Entry>> {
+        self.known.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -13,8 +13,8 @@ pub struct Sensitivity {
     pub base: GpuName,
     /// The value's dotted key, such as `chip.sms`.
     pub key: String,
-    /// What the base has.
-    pub base_value: f64,
+    /// Time of the base itself, or of a GPU that differs from it in nothing; `None` where the run has neither.
+    pub base_ns: Option<f64>,
     /// Kernels that every GPU has finished; only they count.
     pub kernels: usize,
     /// From the smallest value up.
@@ -33,8 +33,9 @@ pub struct Point {
 }
 
 impl Sensitivity {
-    /// The run's GPUs by the one value in which they differ; `None` where they are not such GPUs, or where no
-    /// kernel has been finished by all. GPUs of the run that have nothing to do with the sweep are left out.
+    /// The run's GPUs by the one value in which they differ; `None` where they are not such GPUs, where several
+    /// engines made their numbers, or where no kernel has been finished by all. GPUs of the run that have nothing
+    /// to do with the sweep are left out.
     pub fn of(gpus: &[GpuConfig], table: &Comparison) -> Option<Self> {
         let chosen: Vec<&GpuConfig> = table
             .configs
@@ -68,6 +69,15 @@ impl Sensitivity {
         let (key, None) = (varied.next()?, varied.next()) else {
             return None;
         };
+        let engines: BTreeSet<_> = family
+            .iter()
+            .filter_map(|gpu| table.engines.get(&gpu.name))
+            .flatten()
+            .map(|engine| engine.as_str())
+            .collect();
+        if engines.len() > 1 {
+            return None;
+        }
         let whole = |row: &&cascade_api::ComparisonRow| {
             family
                 .iter()
@@ -89,19 +99,20 @@ impl Sensitivity {
         };
         let mut points: Vec<Point> = family.iter().filter_map(point).collect();
         points.sort_by(|a, b| a.value.total_cmp(&b.value));
+        let unchanged = |gpu: &&&GpuConfig| match &gpu.derived {
+            Some(derived) => derived.changes.values().all(|change| change.from == change.to),
+            None => true,
+        };
+        let same = family.iter().find(unchanged);
         Some(Self {
             base,
             key: key.clone(),
-            base_value: original(&family, key)?,
+            base_ns: same
+                .and_then(|same| points.iter().find(|point| point.gpu == same.name))
+                .map(|point| point.ns),
             kernels: rows.len(),
             points,
         })
-    }
-
-    /// Time of the point that has the base's value: the base itself, or its double. `None` where none has it.
-    pub fn base_ns(&self) -> Option<f64> {
-        let same = |point: &&Point| point.value == self.base_value;
-        self.points.iter().find(same).map(|point| point.ns)
     }
 
     /// A bar for each point.

@@ -43,34 +43,55 @@ impl Service {
 
     fn gpu_create_now(&self, ask: &GpuConfigCreate) -> Result<Vec<GpuConfig>, Error> {
         // Held throughout, so that two callers cannot make one name twice.
-        let mut gpus = self.gpus.0.write().unwrap_or_else(PoisonError::into_inner);
-        let models = models(&gpus, ask)?;
-        let new: Vec<&GpuModel> = models
-            .iter()
-            .filter(|model| !gpus.contains_key(&model.name.as_str().into()))
-            .collect();
-        for model in &models {
-            if let Some(there) = gpus.get(&model.name.as_str().into())
-                && there.model.as_ref().map(|m| &m.derived) != Some(&model.derived)
-            {
-                return Err(Error::GpuExists(model.name.as_str().into()));
+        let _turn = self.gpus.changes.lock().unwrap_or_else(PoisonError::into_inner);
+        let (models, new) = {
+            let gpus = self.gpus.entries();
+            let models = models(&gpus, ask)?;
+            let mut new = Vec::new();
+            for model in &models {
+                match gpus.get(&model.name.as_str().into()) {
+                    None => new.push(model.clone()),
+                    Some(there) if there.model.as_ref().is_some_and(|m| m.derived == model.derived) => {}
+                    Some(_) => return Err(Error::GpuExists(model.name.as_str().into())),
+                }
             }
-        }
-        let own = gpus.values().filter(|entry| entry.gpu.derived.is_some()).count();
-        if own + new.len() > MAX_OWN_GPUS {
-            return Err(Error::TooManyGpus(MAX_OWN_GPUS));
-        }
+            let own = gpus.values().filter(|entry| entry.gpu.derived.is_some()).count();
+            if own + new.len() > MAX_OWN_GPUS {
+                return Err(Error::TooManyGpus(MAX_OWN_GPUS));
+            }
+            (models, new)
+        };
+        self.write_gpus(&new)
+            .map_err(Error::io("cannot write a GPU's file"))?;
+        let mut gpus = self.gpus.entries_mut();
         for model in new {
-            let text = model.derived_toml().unwrap_or_default();
-            let path = self.settings.gpus_dir().join(format!("{}.toml", model.name));
-            write_durably(&self.settings.incoming_dir(), &path, text.as_bytes())
-                .map_err(Error::io("cannot write a GPU's file"))?;
-            gpus.insert(model.name.as_str().into(), Entry::ours(model.clone()));
+            gpus.insert(model.name.as_str().into(), Entry::ours(model));
         }
         let made = models
             .iter()
             .filter_map(|model| gpus.get(&model.name.as_str().into()));
         Ok(made.map(|entry| entry.gpu.clone()).collect())
+    }
+
+    /// Writes a file for each GPU, or none: those that were written before one failed are removed again.
+    fn write_gpus(&self, new: &[GpuModel]) -> std::io::Result<()> {
+        let path = |model: &GpuModel| self.settings.gpus_dir().join(format!("{}.toml", model.name));
+        let write = |model: &GpuModel| {
+            let text = model.derived_toml();
+            let text = text.ok_or_else(|| std::io::Error::other("it cannot be written as TOML"))?;
+            write_durably(&self.settings.incoming_dir(), &path(model), text.as_bytes())
+        };
+        for (at, model) in new.iter().enumerate() {
+            if let Err(error) = write(model) {
+                for written in new.iter().take(at) {
+                    if let Err(error) = std::fs::remove_file(path(written)) {
+                        tracing::warn!(gpu = written.name, %error, "a GPU that was not made has a file");
+                    }
+                }
+                return Err(error);
+            }
+        }
+        Ok(())
     }
 
     /// Deletes a GPU of the user's own that no run has used.
@@ -88,15 +109,20 @@ impl Service {
         }
         let (service, name) = (self.clone(), name.clone());
         let delete = move || {
-            let mut gpus = service.gpus.0.write().unwrap_or_else(PoisonError::into_inner);
-            let path = service.settings.gpus_dir().join(format!("{name}.toml"));
-            match std::fs::remove_file(path) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
-                _ => {
-                    gpus.remove(&name);
-                    Ok(())
-                }
+            let _turn = service
+                .gpus
+                .changes
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            let dir = service.settings.gpus_dir();
+            match std::fs::remove_file(dir.join(format!("{name}.toml"))) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+                _ => {}
             }
+            // A deletion that was acknowledged outlives a power cut.
+            std::fs::File::open(dir)?.sync_all()?;
+            service.gpus.entries_mut().remove(&name);
+            Ok(())
         };
         tokio::task::spawn_blocking(delete)
             .await?

@@ -94,16 +94,15 @@ impl Live {
 
     fn join(&self, base: Base) -> Result<Place, Problem> {
         let v1 = &self.service.settings.v1;
+        let config = cascade_scenario::scheduler(v1.policy.rules(), &v1.scheduler.0, &base.profile)?;
+        self.fits(config.max_model_len, v1.max_num_queued_reqs)?;
         let model = self.ask.found.trace.model.as_deref().unwrap_or_default();
         let engine = self.service.live.get(
             &base.sim_id,
             (model, &base.gpu_config),
             &base.profile,
             v1.max_num_queued_reqs,
-            || {
-                let config = cascade_scenario::scheduler(v1.policy.rules(), &v1.scheduler.0, &base.profile);
-                config.map_err(Problem::from)
-            },
+            || Ok::<_, Problem>(config),
         )?;
         let sequences = self.ask.sequences.iter();
         let sequences = sequences
@@ -116,6 +115,32 @@ impl Live {
             info: tokio::spawn(async move { info(&service, ask, &base).await }),
             times: Vec::new(),
         })
+    }
+}
+
+impl Live {
+    /// Whether the engine would compute every token, and could ever queue the choices: its own limits may be
+    /// lower than the model's.
+    fn fits(&self, longest: u32, queue: usize) -> Result<(), Problem> {
+        let sequences = &self.ask.sequences;
+        if sequences.len() > queue {
+            let message = format!(
+                "{} choices were asked for, but at most {queue} requests wait here; give fewer prompts or a smaller n",
+                sequences.len()
+            );
+            return Err(Problem::request(400, "too_many_choices", Some("n"), message));
+        }
+        let longest = u64::from(longest);
+        let tokens =
+            |one: &super::ask::Sequence| (u64::from(one.prompt_tokens), u64::from(one.output_tokens));
+        match sequences
+            .iter()
+            .map(tokens)
+            .find(|(prompt, output)| prompt + output > longest)
+        {
+            Some((prompt, output)) => Err(Problem::too_long(longest, prompt, output)),
+            None => Ok(()),
+        }
     }
 }
 

@@ -21,11 +21,15 @@ async fn a_sim_gets_what_the_contract_says_and_none_of_our_secrets() {
     let id = sims[0].id.as_str();
     let trace = place.trace("t");
     let token = running.service.scoped_token(&sims[0].id);
-    let cache = place.dir.path().join("data/cache");
+    let (cache, gpus) = (
+        place.dir.path().join("data/cache"),
+        place.dir.path().join("data/gpus"),
+    );
     let expected = [
         ("CASCADE_ACCELSIM_DIR", "/opt/accel-sim-framework"),
         ("CASCADE_CACHE_DIR", cache.to_str().unwrap()),
         ("CASCADE_ENGINE", "auto"),
+        ("CASCADE_GPUS_DIR", gpus.to_str().unwrap()),
         ("CASCADE_GPU_CONFIG", "SM86_RTX3070"),
         ("CASCADE_MAIN_URL", &format!("http://{}", running.app)),
         ("CASCADE_SIM_ID", id),

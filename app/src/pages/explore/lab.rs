@@ -186,7 +186,9 @@ impl Lab {
             };
             let told = Rc::clone(&inner.borrow().on_broken);
             let mut state = inner.borrow_mut();
-            state.worker = None;
+            if let Some(worker) = state.worker.take() {
+                end(&worker);
+            }
             state.busy = None;
             state.waiting.clear();
             drop(state);

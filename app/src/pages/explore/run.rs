@@ -55,7 +55,7 @@ impl Run {
             Some(Answer::Ran { sides, .. }) => sides,
             _ => Vec::new(),
         };
-        let broken = RwSignal::new(None);
+        let (broken, profiles) = (RwSignal::new(None), RwSignal::new(Vec::<(String, bool)>::new()));
         let run = Self {
             state: RwSignal::new(state),
             sides: RwSignal::new(sides),
@@ -63,12 +63,16 @@ impl Run {
             settled: RwSignal::new(0),
             took: RwSignal::new(None),
             broken,
-            profiles: RwSignal::new(Vec::new()),
+            profiles,
             file: RwSignal::new(0),
             charted: RwSignal::new(0),
             charted_at: StoredValue::new(0.0),
             asked: StoredValue::new(0.0),
-            lab: Lab::new(move |problem| broken.set(Some(problem))),
+            lab: Lab::new(move |problem| {
+                // A profile that was on its way to the worker went with it; the next run asks for it again.
+                profiles.update_untracked(|all| all.retain(|(_, here)| *here));
+                broken.set(Some(problem));
+            }),
         };
         Effect::new(move || run.start());
         Effect::new(move |before: Option<Option<TimeoutHandle>>| {

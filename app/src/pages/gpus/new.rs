@@ -199,7 +199,7 @@ fn Form(
     }
 }
 
-/// Makes the GPUs, and a run of them on a trace where one is named. A sweep's run has the base in it too.
+/// Makes the GPUs, and a run of them on a trace where one is named. One GPU is run beside its base.
 async fn create(ask: GpuConfigCreate, trace: String) -> Result<Made, DataError> {
     let (base, swept) = (GpuName::new(ask.base.clone()), ask.sweep.is_some());
     let made = data::create_gpus(ask).await?;

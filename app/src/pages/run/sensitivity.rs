@@ -37,7 +37,7 @@ fn Chart(
         }),
         None => String::new(),
     };
-    let base = sweep.base_ns();
+    let base = sweep.base_ns;
     let rows: Vec<_> = sweep
         .points
         .iter()

@@ -1,6 +1,6 @@
 //! Which runs are a sweep, and what it comes to.
 
-use cascade_api::{ComparisonRow, GpuChange, GpuDerived};
+use cascade_api::{ComparisonRow, Engine, GpuChange, GpuDerived};
 
 use super::*;
 
@@ -70,7 +70,7 @@ fn a_sweep_is_ordered_by_its_value_and_the_base_takes_its_place() {
             ("BIG", 264.0, 60.0)
         ]
     );
-    assert_eq!((found.base_value, found.base_ns()), (132.0, Some(100.0)));
+    assert_eq!(found.base_ns, Some(100.0));
     let share = found.elasticity().expect("several points");
     assert!((share - (200.0_f64 / 60.0).ln() / 4.0_f64.ln()).abs() < 1e-12);
     assert_eq!(found.chart().groups[0].label, "66");
@@ -85,6 +85,21 @@ fn a_change_that_all_share_is_not_what_is_swept() {
     ];
     let both = table(&[&[("A", Some(2.0)), ("B", Some(1.0))]]);
     assert_eq!(Sensitivity::of(&gpus, &both).expect("a sweep").key, "chip.sms");
+    // With the clock changed in both, the one of 132 SMs would not be the base either.
+    let gpus = [
+        gpu("A", &[shared, ("chip.sms", 132.0, 132.0)]),
+        gpu("B", &[shared, ("chip.sms", 132.0, 264.0)]),
+    ];
+    assert_eq!(Sensitivity::of(&gpus, &both).expect("a sweep").base_ns, None);
+    // Two engines are no sweep of one value.
+    let mut mixed = both.clone();
+    mixed.engines = [
+        ("A".into(), vec![Engine::AccelSim]),
+        ("B".into(), vec![Engine::Cascade]),
+    ]
+    .into_iter()
+    .collect();
+    assert_eq!(Sensitivity::of(&gpus, &mixed), None);
     // Two values differ: no chart of one of them would be true.
     let gpus = [gpu("A", &[shared]), gpu("B", &[("chip.sms", 132.0, 264.0)])];
     assert_eq!(Sensitivity::of(&gpus, &both), None);
