@@ -210,3 +210,17 @@ def test_a_client_that_leaves_frees_its_place(make_app):
     assert time.monotonic() - started < 5
     aborted = [n for name, n in metrics(app).items() if 'finished_reason="abort"' in name]
     assert aborted == [2], metrics(app)
+
+
+def test_an_engine_with_lower_limits_than_the_model_says_so(make_app):
+    app = live(make_app, "max_model_len=64")
+    body = {"model": SAMPLE, "gpu_config": GPU, "prompt": [1] * 16}
+    answer = app.request("POST", "/v1/completions", json={**body, "max_tokens": 48})
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["usage"]["completion_tokens"] == 48
+    answer = app.request("POST", "/v1/completions", json={**body, "max_tokens": 49})
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"]) == (400, "context_length_exceeded"), answer.text
+    assert "64 tokens" in error["message"]
+    answer = app.request("POST", "/v1/completions", json={**body, "prompt": [[1]] * 64, "n": 128, "max_tokens": 1})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "too_many_choices"), answer.text
