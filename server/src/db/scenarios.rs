@@ -78,6 +78,22 @@ impl Db {
         Ok(row.map(|(run, sim)| (run.into(), sim.into())))
     }
 
+    /// The newest sim of a trace on a GPU that succeeded without sending step timing.
+    pub async fn base_untimed(&self, trace: &TraceId, gpu: &GpuName) -> DbResult<Option<(RunId, SimId)>> {
+        let row: Option<(String, String)> = sqlx::query_as(
+            "SELECT sims.run_id, sims.id FROM sims
+             JOIN runs ON runs.id = sims.run_id LEFT JOIN step_timelines ON step_timelines.sim_id = sims.id
+             WHERE runs.trace_id = ? AND sims.gpu_config = ? AND sims.state = 'succeeded'
+               AND step_timelines.sim_id IS NULL
+             ORDER BY sims.number DESC LIMIT 1",
+        )
+        .bind(trace.as_str())
+        .bind(gpu.as_str())
+        .fetch_optional(&self.readers)
+        .await?;
+        Ok(row.map(|(run, sim)| (run.into(), sim.into())))
+    }
+
     /// Whether a sim sent step timing.
     pub async fn timeline_exists(&self, id: &SimId) -> DbResult<bool> {
         let row: Option<i64> = sqlx::query_scalar("SELECT 1 FROM step_timelines WHERE sim_id = ?")

@@ -85,6 +85,12 @@ impl Live {
                         times.push(live_times(choice, &record));
                         self.place = Place::Out { ticket, info, times };
                     }
+                    // Every choice is told its end, unless the engine itself broke off.
+                    None if times.len() < self.ask.sequences.len() => {
+                        let message = "the live engine stopped before the answer was complete; send it again";
+                        let problem = Problem::unavailable("engine_stopped", message.to_owned());
+                        return Some((Err(problem), self));
+                    }
                     None => return Some((done(info, times).await.map(Beat::Done), self)),
                 },
                 Place::End => return None,

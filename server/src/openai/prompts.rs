@@ -131,7 +131,24 @@ pub(super) fn of_chat(vocabulary: &Vocabulary, chat: &ChatCreate) -> Result<(Sou
     Ok((source, vec![Counted { ids, echo: None }]))
 }
 
+/// Longest text that is split into tokens: 4 MiB, about a million tokens. Splitting takes many times a text's
+/// length in memory.
+const MAX_TEXT_BYTES: usize = 4 << 20;
+
 fn encoded(tokens: &Tokens, text: &str, special: bool, param: &str) -> Result<Arc<[u32]>, Problem> {
+    if text.len() > MAX_TEXT_BYTES {
+        let message = format!(
+            "{param}: a text of {} bytes; at most {} MiB are split into tokens, shorten it",
+            text.len(),
+            MAX_TEXT_BYTES >> 20
+        );
+        return Err(Problem::request(
+            400,
+            "context_length_exceeded",
+            Some(param),
+            message,
+        ));
+    }
     let ids = tokens.encode(text, special)?;
     if ids.is_empty() {
         let message = format!("{param}: it has no tokens; a prompt has at least one");

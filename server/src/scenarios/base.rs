@@ -293,6 +293,13 @@ impl Service {
             if let Some((run, sim)) = self.db.base_active(&trace.id, gpu).await? {
                 return Ok((run, sim, false));
             }
+            // Without timeline files of the trace another sim could send no step timing either: the answer names
+            // the one there is instead of simulating again for each request.
+            if !trace.has_step_timeline
+                && let Some((run, sim)) = self.db.base_untimed(&trace.id, gpu).await?
+            {
+                return Ok((run, sim, false));
+            }
         }
         let run = self.run_create(RunCreate {
             trace_id: trace.id.clone(),

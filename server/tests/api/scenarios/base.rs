@@ -194,5 +194,11 @@ async fn a_sim_that_fails_or_sends_no_steps_is_a_bad_gateway() {
             detail.contains(words) && detail.contains(&run) && detail.contains(&sim),
             "{detail}"
         );
+        if state == "succeeded" {
+            // Asked again, the sim there is says the same: another would send no steps either.
+            let again = refused(&app, of("demo"), 502).await;
+            assert_eq!(again, answer["detail"]);
+            assert_eq!(app.get("/api/runs").await.as_array().unwrap().len(), 1);
+        }
     }
 }
