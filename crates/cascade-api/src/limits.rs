@@ -2,6 +2,8 @@
 
 /// Most sims one entry of a run may ask for.
 pub const MAX_COUNT: u32 = 64;
+/// Largest number of a log chunk: what every JSON reader keeps exact.
+pub const MAX_LOG_SEQ: i64 = 9_000_000_000_000_000;
 /// Lines of a sim's log that its summary carries.
 pub const LOG_TAIL_LINES: usize = 20;
 /// Bytes of one line in [`crate::SimSummary::log_tail`]; longer lines end in `…`.

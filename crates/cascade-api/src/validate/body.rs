@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Checker;
-use crate::limits::MAX_COUNT;
+use crate::limits::{MAX_COUNT, MAX_LOG_SEQ};
 use crate::{
     Engine, GpuName, Heartbeat, Loc, LogChunk, ReportedState, RunCreate, RunEntry, StepTimelineUpload,
     TraceId,
@@ -65,7 +65,7 @@ pub(super) fn heartbeat(c: &mut Checker, value: &Value) -> Option<Heartbeat> {
 
 pub(super) fn log_chunk(c: &mut Checker, value: &Value) -> Option<LogChunk> {
     let object = c.object(value)?;
-    let seq = c.required(object, "seq", |c, v| c.integer(v, Some(0), None));
+    let seq = c.required(object, "seq", |c, v| c.integer(v, Some(0), Some(MAX_LOG_SEQ)));
     let lines = c.required(object, "lines", |c, v| c.list(v, 0, Checker::string));
     Some(LogChunk {
         seq: u64::try_from(seq?).ok()?,
