@@ -127,20 +127,6 @@ pub async fn scenario_profile(trace: String, gpu: String) -> Result<ScenarioProf
     }
 }
 
-/// Deletes a saved scenario.
-///
-/// # Errors
-/// What the API answered; status 0 when the server could not be reached or there is no browser.
-pub async fn delete_scenario(id: String) -> Result<(), DataError> {
-    #[cfg(feature = "hydrate")]
-    return super::browser::delete(&format!("/api/scenarios/saved/{}", segment(&id))).await;
-    #[cfg(not(feature = "hydrate"))]
-    {
-        let _: String = id;
-        Err(DataError::text(0, "only a browser makes changes from a page"))
-    }
-}
-
 macro_rules! change {
     ($(#[$doc:meta])* $name:ident($($arg:ident: $ty:ty),*) -> $out:ty, $path:expr, $body:expr) => {
         $(#[$doc])*
@@ -178,19 +164,29 @@ change!(
     create_gpus(body: GpuConfigCreate) -> Vec<GpuConfig>, "/api/gpu-configs", body
 );
 
-/// Deletes a hypothetical GPU.
-///
-/// # Errors
-/// What the API answered; status 0 when the server could not be reached or there is no browser.
-pub async fn delete_gpu(name: GpuName) -> Result<(), DataError> {
-    #[cfg(feature = "hydrate")]
-    return super::browser::delete(&format!("/api/gpu-configs/{}", segment(name.as_str()))).await;
-    #[cfg(not(feature = "hydrate"))]
-    {
-        let _: GpuName = name;
-        Err(DataError::text(0, "only a browser makes changes from a page"))
-    }
+macro_rules! delete {
+    ($(#[$doc:meta])* $name:ident($arg:ident: $ty:ty), $path:expr) => {
+        $(#[$doc])*
+        ///
+        /// # Errors
+        /// What the API answered; status 0 when the server could not be reached or there is no browser.
+        pub async fn $name($arg: $ty) -> Result<(), DataError> {
+            #[cfg(feature = "hydrate")]
+            return super::browser::delete(&$path).await;
+            #[cfg(not(feature = "hydrate"))]
+            { let _: $ty = $arg; Err(DataError::text(0, "only a browser makes changes from a page")) }
+        }
+    };
 }
+
+delete!(
+    /// Deletes a hypothetical GPU.
+    delete_gpu(name: GpuName), format!("/api/gpu-configs/{}", segment(name.as_str()))
+);
+delete!(
+    /// Deletes a saved scenario.
+    delete_scenario(id: String), format!("/api/scenarios/saved/{}", segment(&id))
+);
 
 /// `text` as one segment of an address: everything but unreserved characters is percent-encoded
 /// (RFC 3986 §2.3).

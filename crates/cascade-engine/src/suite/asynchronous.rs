@@ -6,12 +6,12 @@ use super::{Bench, GLOBAL, Rule, simulate};
 use crate::l1::BARRIER_LATENCY;
 use crate::synthetic::{Builder, Synthetic};
 
-const WAIT: &str = "SYNCS.PHASECHK.TRANS64.TRYWAIT";
-const ARRIVE: &str = "SYNCS.ARRIVE.TRANS64.A1T0";
-const FULL: u64 = 0x100;
-const EMPTY: u64 = 0x200;
+pub(crate) const WAIT: &str = "SYNCS.PHASECHK.TRANS64.TRYWAIT";
+pub(crate) const ARRIVE: &str = "SYNCS.ARRIVE.TRANS64.A1T0";
+pub(crate) const FULL: u64 = 0x100;
+pub(crate) const EMPTY: u64 = 0x200;
 /// Lines of a tile: 16 KiB.
-const TILE: u64 = 128;
+pub(crate) const TILE: u64 = 128;
 
 pub(super) fn barriers(bench: &mut Bench<'_>) {
     let step = f64::from(BARRIER_LATENCY);
@@ -52,12 +52,12 @@ pub(super) fn barriers(bench: &mut Bench<'_>) {
     );
 }
 
-fn at(code: &mut Builder<'_>, opcode: &str, address: u64) {
+pub(crate) fn at(code: &mut Builder<'_>, opcode: &str, address: u64) {
     code.masked_mem(opcode, &[], &[], address, 0, 1);
 }
 
 /// A ring of `stages` tiles: warp 0 loads, a warp group multiplies `multiplies` times a tile.
-fn ring(blocks: u32, tiles: u64, stages: u64, multiplies: usize) -> Synthetic {
+pub(crate) fn ring(blocks: u32, tiles: u64, stages: u64, multiplies: usize) -> Synthetic {
     Synthetic::uniform(90, blocks, 5, move |block, warp, code| {
         for tile in 0..tiles {
             let stage = tile % stages * 8;

@@ -3,7 +3,7 @@
 //! `docs/engine.md` lists it. Tolerances are the checks' own and part of the suite.
 
 mod arithmetic;
-mod asynchronous;
+pub(crate) mod asynchronous;
 mod laws;
 mod memory;
 mod whole;

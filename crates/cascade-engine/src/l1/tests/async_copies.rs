@@ -5,39 +5,8 @@ use proptest::prelude::*;
 
 use super::{GLOBAL, body, near, run, stats, try_run};
 use crate::engine::EngineError;
+use crate::suite::asynchronous::{ARRIVE, FULL, TILE, WAIT, at, ring};
 use crate::testing::{Builder, Synthetic, gpu};
-
-const WAIT: &str = "SYNCS.PHASECHK.TRANS64.TRYWAIT";
-const ARRIVE: &str = "SYNCS.ARRIVE.TRANS64.A1T0";
-const FULL: u64 = 0x100;
-const EMPTY: u64 = 0x200;
-/// Lines of a tile: 16 KiB.
-const TILE: u64 = 128;
-
-fn at(code: &mut Builder<'_>, opcode: &str, address: u64) {
-    code.masked_mem(opcode, &[], &[], address, 0, 1);
-}
-
-/// A ring of `stages` tiles: warp 0 loads, a warp group multiplies `multiplies` times a tile.
-fn ring(blocks: u32, tiles: u64, stages: u64, multiplies: usize) -> Synthetic {
-    Synthetic::uniform(90, blocks, 5, move |block, warp, code| {
-        for tile in 0..tiles {
-            let stage = tile % stages * 8;
-            if warp == 0 {
-                at(code, WAIT, EMPTY + stage);
-                at(code, ARRIVE, FULL + stage);
-                let start = GLOBAL + (u64::from(block) * tiles + tile) * TILE * 128;
-                code.bulk("UTMALDG.2D", start, TILE, FULL + stage, None);
-            } else {
-                at(code, WAIT, FULL + stage);
-                (0..multiplies).for_each(|i| code.gmma("HGMMA.64x256x16.F32", i + 1 == multiplies));
-                code.with_imms("WARPGROUP.DEPBAR.LE", [Some(0), None]);
-                at(code, ARRIVE, EMPTY + stage);
-            }
-        }
-        code.op("EXIT", &[], &[]);
-    })
-}
 
 #[test]
 fn a_ring_runs_at_the_pace_of_its_slower_side() {
