@@ -57,6 +57,7 @@ pub fn App() -> AnyView {
                     <Route path=path!("/gpus") view=|| view! { <pages::Gpus /> }.into_any() ssr=SsrMode::Async />
                     <Route path=path!("/gpus/new") view=|| view! { <pages::NewGpu /> }.into_any() ssr=SsrMode::Async />
                     <Route path=path!("/gpus/:name") view=|| view! { <pages::GpuPage /> }.into_any() ssr=SsrMode::Async />
+                    <Route path=path!("/sims/:id/kernels/:index") view=|| view! { <pages::KernelPage /> }.into_any() ssr=SsrMode::Async />
                     <Route path=path!("/compare") view=|| view! { <pages::Compare /> }.into_any() ssr=SsrMode::Async />
                     <Route path=path!("/runs/:id") view=|| view! { <pages::RunPage /> }.into_any() ssr=SsrMode::Async />
                 </Routes>

@@ -29,6 +29,16 @@ pub enum Error {
         /// The name asked for.
         name: String,
     },
+    /// The sim has not finished a kernel of this index.
+    #[error("sim {sim} has no kernel {index}: it has finished {done}")]
+    NoKernel {
+        /// The sim.
+        sim: SimId,
+        /// The index asked for.
+        index: String,
+        /// How many kernels it has finished.
+        done: u64,
+    },
     /// No route serves this path.
     #[error("Not Found")]
     NoRoute,
@@ -236,6 +246,7 @@ impl Error {
             | Self::NoRun(_)
             | Self::NoSim(_)
             | Self::NoFile { .. }
+            | Self::NoKernel { .. }
             | Self::NoRoute
             | Self::NoModel(_)
             | Self::NoBase { .. }

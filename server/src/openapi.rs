@@ -115,6 +115,7 @@ pub(crate) struct ChromeTrace {
         runs::perfetto,
         events::stream,
         sims::results,
+        sims::kernel,
         sims::log,
         sims::files,
         sims::file,

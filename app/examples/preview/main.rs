@@ -93,6 +93,9 @@ impl Backend for Fake {
     async fn explored(&self, _: String) -> Option<cascade_scene::explorer::Answer> {
         None
     }
+    async fn sim_kernel(&self, id: SimId, index: String) -> Result<cascade_api::KernelDetail, DataError> {
+        Err(not_found(&format!("{id}, kernel {index}")))
+    }
     async fn sim(&self, id: SimId) -> Result<SimSummary, DataError> {
         Err(not_found(id.as_str()))
     }

@@ -1,9 +1,9 @@
 //! The calls pages make. Under `ssr` they ask the [`super::Backend`]; in the browser they ask the REST API.
 
 use cascade_api::{
-    Comparison, GpuConfig, GpuConfigCreate, GpuDetail, GpuName, Health, KernelStat, RunCreate, RunDetail,
-    RunFile, RunId, RunSummary, SavedScenario, ScenarioBase, ScenarioProfile, ScenarioResult, SimStepDigest,
-    TraceDetail, TraceId, TraceSummary,
+    Comparison, GpuConfig, GpuConfigCreate, GpuDetail, GpuName, Health, KernelDetail, KernelStat, RunCreate,
+    RunDetail, RunFile, RunId, RunSummary, SavedScenario, ScenarioBase, ScenarioProfile, ScenarioResult,
+    SimId, SimStepDigest, TraceDetail, TraceId, TraceSummary,
 };
 use cascade_scene::explorer::Answer;
 
@@ -76,6 +76,11 @@ fetch!(
 fetch!(
     /// A run's real against simulated times.
     comparison(id: RunId) -> Comparison, format!("/api/runs/{}/comparison", segment(id.as_str()))
+);
+fetch!(
+    /// One kernel of a sim with all that is known of it. The index is the address's own text.
+    sim_kernel(id: SimId, index: String) -> KernelDetail,
+    format!("/api/sims/{}/kernels/{}", segment(id.as_str()), segment(&index))
 );
 fetch!(
     /// What a run's sims say of whole steps and requests, in brief.

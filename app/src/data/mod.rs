@@ -65,6 +65,12 @@ pub trait Backend: Send + Sync + 'static {
     async fn scenarios_saved(&self) -> Result<Vec<cascade_api::SavedScenario>, DataError>;
     /// The figures of an explorer's link, where they take no waiting.
     async fn explored(&self, link: String) -> Option<cascade_scene::explorer::Answer>;
+    /// `GET /api/sims/{id}/kernels/{index}`.
+    async fn sim_kernel(
+        &self,
+        id: cascade_api::SimId,
+        index: String,
+    ) -> Result<cascade_api::KernelDetail, DataError>;
     /// `GET /api/sims/{id}/results`, kernels without their `stats`.
     async fn sim(&self, id: cascade_api::SimId) -> Result<cascade_api::SimSummary, DataError>;
 }

@@ -1,9 +1,9 @@
 //! The routes that read traces, GPUs, runs and results, and create and cancel runs.
 
 use cascade_api::{
-    Comparison, GpuConfig, Health, KernelStat, RunCreate, RunDetail, RunFile, RunResults, RunSummary,
-    ScenarioBase, ScenarioProfile, SimFile, SimResults, SimStepDigest, SimStepTimeline, TraceDetail,
-    TraceSummary,
+    Comparison, GpuConfig, Health, KernelDetail, KernelStat, RunCreate, RunDetail, RunFile, RunResults,
+    RunSummary, ScenarioBase, ScenarioProfile, SimFile, SimResults, SimStepDigest, SimStepTimeline,
+    TraceDetail, TraceSummary,
 };
 use reqwest::Method;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
@@ -108,6 +108,14 @@ impl Client {
                 .await?,
         )
         .await
+    }
+
+    /// One kernel of a sim with its full `stats`, and why it takes as long as it does.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn kernel(&self, sim: &str, index: u64) -> Result<KernelDetail> {
+        self.get(&["sims", sim, "kernels", &index.to_string()]).await
     }
 
     /// Every kernel that a run's sims finished, without the full `stats`.

@@ -42,6 +42,7 @@ pub fn router(state: AppState) -> Router {
         .route("/api/runs/{run_id}/perfetto", get(runs::perfetto))
         .route("/api/runs/{run_id}/events", get(events::stream))
         .route("/api/sims/{sim_id}/results", get(sims::results))
+        .route("/api/sims/{sim_id}/kernels/{index}", get(sims::kernel))
         .route("/api/sims/{sim_id}/log", get(sims::log))
         .route("/api/sims/{sim_id}/files", get(sims::files))
         .route(

@@ -7,13 +7,15 @@ use axum::http::header::CONTENT_LENGTH;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 use cascade_api::limits::{MAX_JSON_BYTES, MAX_TIMELINE_BYTES};
-use cascade_api::{Heartbeat, HeartbeatAck, LogChunk, SimFile, SimId, SimResults, StepTimelineUpload};
+use cascade_api::{
+    Heartbeat, HeartbeatAck, KernelDetail, LogChunk, SimFile, SimId, SimResults, StepTimelineUpload,
+};
 use futures::StreamExt;
 use tokio_util::io::ReaderStream;
 
 use super::answer::{AsStored, attachment};
 use super::caller::{Owner, Reporter};
-use super::extract::{FileName, Id, json, read};
+use super::extract::{FileName, Id, KernelIndex, json, read};
 use crate::app_state::AppState;
 use crate::error::Error;
 use crate::openapi::{BadBody, FileBytes, NotFound, TooLarge, Unauthorized, Unprocessable};
@@ -174,6 +176,24 @@ pub(crate) async fn results(
         "application/json",
         body,
     ))
+}
+
+/// One kernel with its full `stats`, and why it takes as long as it does.
+#[utoipa::path(get, path = "/api/sims/{sim_id}/kernels/{index}", tag = "runs",
+    params(
+        ("sim_id" = String, Path, description = "The sim's id."),
+        ("index" = u64, Path, description = "The kernel's 0-based order of completion within the sim.")),
+    responses(
+        (status = 200, description = "The kernel.", body = KernelDetail),
+        (status = 401, response = Unauthorized),
+        (status = 404, response = NotFound)))]
+pub(crate) async fn kernel(
+    _: Owner,
+    Id(id): Id<SimId>,
+    KernelIndex(index): KernelIndex,
+    State(state): State<AppState>,
+) -> Result<Json<KernelDetail>, Error> {
+    Ok(Json(state.service.sim_kernel(&id, &index).await?))
 }
 
 /// Every line the simulator sent, in the order of the chunks' numbers.

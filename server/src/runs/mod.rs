@@ -7,6 +7,7 @@ mod digests;
 mod download;
 mod files;
 mod heartbeat;
+mod kernel;
 mod launch;
 mod log_file;
 mod logs;

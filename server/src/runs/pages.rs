@@ -3,8 +3,9 @@
 use app::data::{Backend, DataError};
 use async_trait::async_trait;
 use cascade_api::{
-    Comparison, GpuConfig, GpuDetail, GpuName, Health, KernelStat, RunDetail, RunFile, RunId, RunSummary,
-    SavedScenario, ScenarioBase, SimId, SimStepDigest, SimSummary, TraceDetail, TraceId, TraceSummary,
+    Comparison, GpuConfig, GpuDetail, GpuName, Health, KernelDetail, KernelStat, RunDetail, RunFile, RunId,
+    RunSummary, SavedScenario, ScenarioBase, SimId, SimStepDigest, SimSummary, TraceDetail, TraceId,
+    TraceSummary,
 };
 use cascade_scene::explorer::Answer;
 
@@ -76,6 +77,10 @@ impl Backend for Service {
 
     async fn explored(&self, link: String) -> Option<Answer> {
         self.scenario_explored(&link).await
+    }
+
+    async fn sim_kernel(&self, id: SimId, index: String) -> Result<KernelDetail, DataError> {
+        Ok(Self::sim_kernel(self, &id, &index).await?)
     }
 
     async fn sim(&self, id: SimId) -> Result<SimSummary, DataError> {

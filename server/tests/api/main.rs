@@ -10,6 +10,7 @@ mod errors;
 mod events;
 mod files;
 mod gpus;
+mod kernel;
 mod logs;
 mod openai;
 mod openapi;

@@ -17,6 +17,8 @@ const ROWS: usize = 20;
 pub(super) fn Kernels(
     /// The run.
     live: Live,
+    /// Opens the panel of a kernel.
+    on_open: Callback<u64>,
 ) -> impl IntoView {
     let empty = Memo::new(move |_| live.kernels(|table| table.rows.is_empty()));
     view! {
@@ -27,7 +29,7 @@ pub(super) fn Kernels(
             >
                 <Totals live />
                 <Charts live />
-                <Rows live />
+                <Rows live on_open />
             </Show>
         </Card>
     }
@@ -79,6 +81,8 @@ fn made_by(table: &Comparison, gpu: &GpuName) -> String {
 fn Rows(
     /// The run.
     live: Live,
+    /// Opens the panel of a kernel.
+    on_open: Callback<u64>,
 ) -> impl IntoView {
     let number = RwSignal::new(0);
     let total = Signal::derive(move || live.kernels(|table| table.rows.len()));
@@ -88,7 +92,9 @@ fn Rows(
         let shown = page.get().rows();
         live.kernels(|table| {
             let rows = table.rows.get(shown).unwrap_or_default();
-            rows.iter().map(|row| one_row(table, row)).collect::<Vec<_>>()
+            rows.iter()
+                .map(|row| one_row(table, row, on_open))
+                .collect::<Vec<_>>()
         })
     };
     view! {
@@ -112,7 +118,8 @@ fn columns(table: &Comparison) -> Vec<String> {
 }
 
 /// One kernel position.
-fn one_row(table: &Comparison, row: &ComparisonRow) -> impl IntoView + use<> {
+fn one_row(table: &Comparison, row: &ComparisonRow, on_open: Callback<u64>) -> impl IntoView + use<> {
+    let index = row.kernel_index;
     let time = |ns: Option<f64>| ns.map_or_else(|| format::NONE.to_owned(), format::duration_ns);
     let real = table
         .has_real_timing
@@ -131,9 +138,12 @@ fn one_row(table: &Comparison, row: &ComparisonRow) -> impl IntoView + use<> {
         })
         .collect();
     view! {
-        <tr>
-            <td class="number muted">{row.kernel_index}</td>
-            <td class="kernel" title=row.kernel_name.clone()>{readable(&row.kernel_name)}</td>
+        <tr class="opens" on:click=move |_| on_open.run(index)>
+            <td class="number muted">{index}</td>
+            <td class="kernel" title=row.kernel_name.clone()>
+                // The row's click opens it; a button makes the same of Enter.
+                <button type="button" class="plain">{readable(&row.kernel_name)}</button>
+            </td>
             {real}
             {cells}
         </tr>

@@ -5,6 +5,7 @@ mod files;
 mod head;
 mod kernels;
 mod log;
+mod panel;
 mod request;
 mod sensitivity;
 mod tile;
@@ -22,6 +23,7 @@ use files::Files;
 use head::Head;
 use kernels::Kernels;
 use log::Log;
+use panel::Panel;
 use request::Request;
 use sensitivity::Sensitivity;
 use tile::Tile;
@@ -85,15 +87,14 @@ fn Run(
     let sims: Vec<SimId> = run.sims.iter().map(|sim| sim.id.clone()).collect();
     let live = Live::new(run, comparison);
 
-    // The selected sim is in the address, so that a link shows the same log.
-    let (asked, select) = query_signal_with_options::<String>(
-        "sim",
-        NavigateOptions {
-            scroll: false,
-            replace: true,
-            ..NavigateOptions::default()
-        },
-    );
+    // The selected sim and kernel are in the address, so that a link shows the same log and panel.
+    let stay = || NavigateOptions {
+        scroll: false,
+        replace: true,
+        ..NavigateOptions::default()
+    };
+    let (asked, select) = query_signal_with_options::<String>("sim", stay());
+    let (kernel, open_kernel) = query_signal_with_options::<u64>("kernel", stay());
     let first = sims.first().cloned();
     let selected = Memo::new({
         let sims = sims.clone();
@@ -116,8 +117,15 @@ fn Run(
         <section class="tiles" aria-label="Simulations">{tiles}</section>
         <Request live run=id.clone() digests />
         <Sensitivity live gpus />
-        <Kernels live />
+        <Kernels live on_open=Callback::new(move |index: u64| open_kernel.set(Some(index))) />
         <Log live selected />
         <Files live run=id files />
+        <Panel
+            live
+            kernel=kernel.into()
+            selected
+            on_kernel=Callback::new(move |index| open_kernel.set(index))
+            on_sim=Callback::new(move |id: SimId| select.set(Some(id.to_string())))
+        />
     }
 }

@@ -208,6 +208,12 @@ pub(super) const MAIN: &[Line] = &[
         r##"curl -s "$CASCADE_URL/api/sims/$SIM/results" -H "Authorization: Bearer $CASCADE_TOKEN""##,
     ),
     line(
+        "sim-kernel",
+        "GET /api/sims/{sim_id}/kernels/{index}",
+        "",
+        r##"curl -s "$CASCADE_URL/api/sims/$SIM/kernels/0" -H "Authorization: Bearer $CASCADE_TOKEN""##,
+    ),
+    line(
         "sim-log",
         "GET /api/sims/{sim_id}/log",
         "",
