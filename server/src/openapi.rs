@@ -108,6 +108,7 @@ pub(crate) struct ChromeTrace {
         runs::cancel,
         runs::comparison,
         runs::kernels,
+        runs::kernel_columns,
         runs::step_timelines,
         runs::step_digests,
         runs::results,

@@ -1,7 +1,7 @@
 //! The calls pages make. Under `ssr` they ask the [`super::Backend`]; in the browser they ask the REST API.
 
 use cascade_api::{
-    Comparison, GpuConfig, GpuConfigCreate, GpuDetail, GpuName, Health, KernelDetail, KernelStat, RunCreate,
+    Comparison, GpuConfig, GpuConfigCreate, GpuDetail, GpuName, Health, KernelColumns, KernelDetail, KernelStat, RunCreate,
     RunDetail, RunFile, RunId, RunSummary, SavedScenario, ScenarioBase, ScenarioProfile, ScenarioResult,
     SimId, SimStepDigest, TraceDetail, TraceId, TraceSummary,
 };
@@ -72,6 +72,11 @@ fetch!(
 fetch!(
     /// Every finished kernel of a run, `stats` emptied.
     run_kernels(id: RunId) -> Vec<KernelStat>, format!("/api/runs/{}/kernels", segment(id.as_str()))
+);
+fetch!(
+    /// A run's kernel times column by column.
+    kernel_columns(id: RunId) -> KernelColumns,
+    format!("/api/runs/{}/kernel-columns", segment(id.as_str()))
 );
 fetch!(
     /// A run's real against simulated times.

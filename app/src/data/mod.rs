@@ -52,6 +52,8 @@ pub trait Backend: Send + Sync + 'static {
     async fn run(&self, id: cascade_api::RunId) -> Result<cascade_api::RunDetail, DataError>;
     /// `GET /api/runs/{id}/kernels`.
     async fn run_kernels(&self, id: cascade_api::RunId) -> Result<Vec<cascade_api::KernelStat>, DataError>;
+    /// `GET /api/runs/{id}/kernel-columns`.
+    async fn kernel_columns(&self, id: cascade_api::RunId) -> Result<cascade_api::KernelColumns, DataError>;
     /// `GET /api/runs/{id}/comparison`.
     async fn comparison(&self, id: cascade_api::RunId) -> Result<cascade_api::Comparison, DataError>;
     /// `GET /api/runs/{id}/step-digests`.

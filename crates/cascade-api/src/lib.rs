@@ -5,6 +5,7 @@
 //! compiles for `wasm32-unknown-unknown`.
 
 mod call;
+mod columns;
 mod digest;
 mod error;
 mod event;
@@ -27,6 +28,7 @@ mod trace;
 pub mod validate;
 
 pub use call::*;
+pub use columns::*;
 pub use digest::*;
 pub use error::*;
 pub use event::*;

@@ -1,7 +1,7 @@
 //! The routes that read traces, GPUs, runs and results, and create and cancel runs.
 
 use cascade_api::{
-    Comparison, GpuConfig, Health, KernelDetail, KernelStat, RunCreate, RunDetail, RunFile, RunResults,
+    Comparison, GpuConfig, Health, KernelColumns, KernelDetail, KernelStat, RunCreate, RunDetail, RunFile, RunResults,
     RunSummary, ScenarioBase, ScenarioProfile, SimFile, SimResults, SimStepDigest, SimStepTimeline,
     TraceDetail, TraceSummary,
 };
@@ -124,6 +124,14 @@ impl Client {
     /// See [`Error`].
     pub async fn kernels(&self, run: &str) -> Result<Vec<KernelStat>> {
         self.get(&["runs", run, "kernels"]).await
+    }
+
+    /// Kernel times column by column.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn kernel_columns(&self, run: &str) -> Result<KernelColumns> {
+        self.get(&["runs", run, "kernel-columns"]).await
     }
 
     /// Real against simulated time.

@@ -5,6 +5,7 @@
 //! is in `app`.
 
 pub mod chart;
+pub mod compare;
 pub mod comparison;
 pub mod engine;
 pub mod explorer;

@@ -8,8 +8,8 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use cascade_api::limits::MAX_JSON_BYTES;
 use cascade_api::{
-    Comparison, KernelStat, RunCreate, RunDetail, RunFile, RunId, RunResults, RunSummary, SimStepDigest,
-    SimStepTimeline,
+    Comparison, KernelColumns, KernelStat, RunCreate, RunDetail, RunFile, RunId, RunResults, RunSummary,
+    SimStepDigest, SimStepTimeline,
 };
 
 use super::answer::attachment;
@@ -89,6 +89,22 @@ pub(crate) async fn comparison(
     State(state): State<AppState>,
 ) -> Result<Json<Comparison>, Error> {
     Ok(Json(state.service.comparison(&id).await?))
+}
+
+/// Kernel times column by column: each distinct kernel once with its launch shape and role, then each GPU's median
+/// at every position. What a comparison of runs reads.
+#[utoipa::path(get, path = "/api/runs/{run_id}/kernel-columns", tag = "runs",
+    params(("run_id" = String, Path, description = "The run's id.")),
+    responses(
+        (status = 200, description = "The columns.", body = KernelColumns),
+        (status = 401, response = Unauthorized),
+        (status = 404, response = NotFound)))]
+pub(crate) async fn kernel_columns(
+    _: Owner,
+    Id(id): Id<RunId>,
+    State(state): State<AppState>,
+) -> Result<Json<KernelColumns>, Error> {
+    Ok(Json(state.service.kernel_columns(&id).await?))
 }
 
 /// Every finished kernel of every sim, `stats` left empty, by GPU, replica and kernel.

@@ -3,7 +3,7 @@
 use app::data::{Backend, DataError};
 use async_trait::async_trait;
 use cascade_api::{
-    Comparison, GpuConfig, GpuDetail, GpuName, Health, KernelDetail, KernelStat, RunDetail, RunFile, RunId,
+    Comparison, GpuConfig, GpuDetail, GpuName, Health, KernelColumns, KernelDetail, KernelStat, RunDetail, RunFile, RunId,
     RunSummary, SavedScenario, ScenarioBase, SimId, SimStepDigest, SimSummary, TraceDetail, TraceId,
     TraceSummary,
 };
@@ -57,6 +57,10 @@ impl Backend for Service {
 
     async fn comparison(&self, id: RunId) -> Result<Comparison, DataError> {
         Ok(Self::comparison(self, &id).await?)
+    }
+
+    async fn kernel_columns(&self, id: RunId) -> Result<KernelColumns, DataError> {
+        Ok(Self::kernel_columns(self, &id).await?)
     }
 
     async fn run_digests(&self, id: RunId) -> Result<Vec<SimStepDigest>, DataError> {
