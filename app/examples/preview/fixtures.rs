@@ -1,9 +1,9 @@
 //! Invented traces, runs and events that show every state a page can be in.
 
 use cascade_api::{
-    Comparison, ComparisonRow, Engine, GpuConfig, KernelLaunch, KernelStat, RunDetail, RunEntry, RunEvent,
-    RunFile, RunSummary, SimFile, SimId, SimMetrics, SimState, SimSummary, Timestamp, TraceDetail, TraceId,
-    TraceState, TraceSummary, run_state, sim_counts,
+    ColumnKernel, Comparison, ComparisonRow, Engine, GpuConfig, KernelColumn, KernelColumns, KernelLaunch,
+    KernelStat, ReplicaTotal, RunDetail, RunEntry, RunEvent, RunFile, RunSummary, SimFile, SimId, SimMetrics,
+    SimState, SimSummary, Timestamp, TraceDetail, TraceId, TraceState, TraceSummary, run_state, sim_counts,
 };
 use indexmap::IndexMap;
 
@@ -321,6 +321,51 @@ pub(crate) fn comparison(run: &RunDetail) -> Comparison {
         rows: (0..run.trace.kernel_count).map(row).collect(),
         engines: engines.collect(),
         configs: gpus.clone(),
+    }
+}
+
+pub(crate) fn columns(run: &RunDetail) -> KernelColumns {
+    let kinds = NAMES.len() as u64;
+    let kernel = |n: u64| ColumnKernel {
+        name: name(n),
+        grid: Some((108, 1 + (n % 4) as u32, 1)),
+        block: Some((128, 1, 1)),
+        group: [
+            "Layer norm",
+            "GEMM",
+            "Other setup/index/reduction",
+            "Attention",
+            "Small elementwise",
+            "Small elementwise",
+        ][(n % kinds) as usize]
+            .to_owned(),
+    };
+    let table = comparison(run);
+    let column = |gpu: &cascade_api::GpuName| {
+        let sims = run.sims.iter().filter(|sim| sim.gpu_config == *gpu);
+        let replica = |sim: &SimSummary| ReplicaTotal {
+            kernels: sim.kernels_done,
+            total_ns: (0..sim.kernels_done).map(|i| time_ns(gpu.as_str(), i)).sum(),
+        };
+        KernelColumn {
+            gpu_config: gpu.clone(),
+            engines: table.engines.get(gpu).cloned().unwrap_or_default(),
+            replicas: sims.map(replica).collect(),
+            median_ns: table
+                .rows
+                .iter()
+                .map(|row| row.sim_ns.get(gpu).copied().flatten())
+                .collect(),
+            min_ns: Vec::new(),
+            max_ns: Vec::new(),
+        }
+    };
+    KernelColumns {
+        // Names repeat every six launches and grids every four.
+        kernels: (0..12).map(kernel).collect(),
+        launches: (0..table.rows.len() as u32).map(|i| i % 12).collect(),
+        real_ns: table.rows.iter().map(|row| row.real_ns).collect(),
+        columns: table.configs.iter().map(column).collect(),
     }
 }
 

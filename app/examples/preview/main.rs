@@ -23,8 +23,8 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
 use cascade_api::{
-    Comparison, GpuConfig, GpuDetail, GpuName, Health, KernelStat, RunDetail, RunEvent, RunFile, RunId,
-    RunSummary, SimId, SimStepDigest, SimSummary, TraceDetail, TraceId, TraceSummary,
+    Comparison, GpuConfig, GpuDetail, GpuName, Health, KernelColumns, KernelStat, RunDetail, RunEvent,
+    RunFile, RunId, RunSummary, SimId, SimStepDigest, SimSummary, TraceDetail, TraceId, TraceSummary,
 };
 use futures::Stream;
 use leptos::prelude::provide_context;
@@ -77,6 +77,9 @@ impl Backend for Fake {
     }
     async fn comparison(&self, id: RunId) -> Result<Comparison, DataError> {
         Ok(fixtures::comparison(&self.run(id).await?))
+    }
+    async fn kernel_columns(&self, id: RunId) -> Result<KernelColumns, DataError> {
+        Ok(fixtures::columns(&self.run(id).await?))
     }
     async fn run_files(&self, id: RunId) -> Result<Vec<RunFile>, DataError> {
         Ok(fixtures::files(&self.run(id).await?))
@@ -178,6 +181,14 @@ async fn main() {
         .route(
             "/api/gpu-configs",
             get(|| async { answer(Fake.gpu_configs().await) }),
+        )
+        .route(
+            "/api/gpu-configs/{name}",
+            get(|Path(name)| async { answer(Fake.gpu_detail(name).await) }),
+        )
+        .route(
+            "/api/runs/{id}/kernel-columns",
+            get(|Path(id)| async { answer(Fake.kernel_columns(id).await) }),
         )
         .route("/api/runs", get(|| async { answer(Fake.runs().await) }))
         .route(

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::lines::{Cell, Lines, Pairing};
-use super::relative;
+use super::{csv, relative};
 
 /// What a row stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -222,6 +222,63 @@ impl Difference {
             turned(way, descending)
         });
         found.into_iter().map(|(at, _)| at).collect()
+    }
+}
+
+impl Difference {
+    /// The rows at `places` and then what only one column has, as comma-separated values. `names` are the columns'.
+    pub fn csv(&self, lines: &Lines, places: &[usize], names: [String; 2]) -> String {
+        let [from, to] = names;
+        let head = ["launch", "kernel", "recorded_name", "shape", "group"].map(String::from);
+        let counts = [format!("launches_{from}"), format!("launches_{to}")];
+        let times = [
+            format!("ns_{from}"),
+            format!("ns_{to}"),
+            "difference_ns".into(),
+            "relative".into(),
+        ];
+        let about = |kernel: Option<usize>| -> [String; 4] {
+            let Some(kernel) = kernel.and_then(|at| lines.kernels.get(at)) else {
+                return Default::default();
+            };
+            let group = lines.groups.get(kernel.group).cloned().unwrap_or_default();
+            [
+                kernel.name.clone(),
+                kernel.recorded.clone(),
+                kernel.shape.clone(),
+                group,
+            ]
+        };
+        let row = |row: &Row| {
+            let launch = (self.level == Level::Launch).then(|| row.place.to_string());
+            let mut about = about(row.kernel);
+            if let ([.., group], None) = (&mut about, row.kernel) {
+                *group = self.name(lines, row).to_owned();
+            }
+            let counts = [row.launches.0, row.launches.1].map(|count| count.to_string());
+            let times = [
+                Some(row.from_ns),
+                Some(row.to_ns),
+                Some(row.delta_ns()),
+                row.relative(),
+            ];
+            let head = std::iter::once(launch.unwrap_or_default()).chain(about);
+            head.chain(counts).chain(times.map(csv::number)).collect()
+        };
+        let alone = |alone: &Alone| {
+            let count = alone.launches.to_string();
+            let ns = csv::number(Some(alone.ns));
+            let none = String::new;
+            let (counts, times) = match alone.from {
+                true => ([count, none()], [ns, none()]),
+                false => ([none(), count], [none(), ns]),
+            };
+            let head = std::iter::once(none()).chain(about(Some(alone.kernel)));
+            head.chain(counts).chain(times).chain([none(), none()]).collect()
+        };
+        let shown = places.iter().filter_map(|place| self.rows.get(*place));
+        let head: Vec<String> = head.into_iter().chain(counts).chain(times).collect();
+        csv::write(&head, shown.map(row).chain(self.alone.iter().map(alone)))
     }
 }
 

@@ -14,6 +14,8 @@ pub mod waterfall;
 
 use cascade_api::{KernelColumn, KernelColumns, TraceId};
 
+use crate::format;
+
 /// Most columns at once; more than this nobody reads.
 pub const MAX_SIDES: usize = 8;
 
@@ -35,6 +37,18 @@ pub fn letter(place: usize) -> String {
         .into_iter()
         .nth(place)
         .map_or_else(|| (place + 1).to_string(), String::from)
+}
+
+/// A difference in the unit that fits, with its sign: `+1.20 µs`. What is no difference has none.
+pub fn signed_ns(ns: f64) -> String {
+    let sign = if ns < 0.0 {
+        "−"
+    } else if ns > 0.0 {
+        "+"
+    } else {
+        ""
+    };
+    format!("{sign}{}", format::duration_ns(ns.abs()))
 }
 
 /// A relative difference, `(to - from) / from`; `None` where there is nothing to relate to.

@@ -2,6 +2,8 @@
 
 use cascade_api::ReplicaTotal;
 
+use super::relative;
+
 /// The replicas' total times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
@@ -44,6 +46,20 @@ impl Spread {
     }
 }
 
+impl Spread {
+    /// The fastest and the slowest relative to the median.
+    pub fn ends(&self) -> (f64, f64) {
+        let part = |ns| relative(self.median_ns, ns).unwrap_or(0.0);
+        (part(self.min_ns), part(self.max_ns))
+    }
+
+    /// The farther of both ends.
+    pub fn reach(&self) -> f64 {
+        let (low, high) = self.ends();
+        low.abs().max(high.abs())
+    }
+}
+
 /// Sample standard deviation over mean; `None` below two values or around a mean of 0.
 fn variation(values: &[f64]) -> Option<f64> {
     let count = values.len() as f64;
@@ -74,6 +90,7 @@ mod tests {
         );
         let variation = spread.variation.unwrap();
         assert!((variation - 8.0_f64.sqrt() / 12.0).abs() < 1e-12, "{variation}");
+        assert_eq!(spread.ends(), (-1.0 / 6.0, 1.0 / 6.0));
         assert_eq!(Spread::of(&[replica(0, 0.0)]), None);
         assert_eq!(Spread::of(&[replica(1, 5.0)]).unwrap().variation, None);
     }

@@ -2,6 +2,7 @@
 
 use cascade_api::{GroupDigest, StepDigest};
 
+use super::csv;
 use super::difference::Difference;
 use super::lines::Lines;
 
@@ -157,6 +158,20 @@ impl Waterfall {
             low_ns,
             high_ns,
         }
+    }
+
+    /// The bars as comma-separated values.
+    pub fn csv(&self) -> String {
+        let head = ["part", "adds_ns", "level_ns"].map(String::from);
+        let row = |bar: &Bar| {
+            let adds = (bar.kind != Kind::Total).then(|| bar.delta_ns());
+            vec![
+                bar.label.clone(),
+                csv::number(adds),
+                csv::number(Some(bar.end_ns)),
+            ]
+        };
+        csv::write(&head, self.bars.iter().map(row))
     }
 
     /// Where a bar is drawn: left edge and width in per cent of the axis.

@@ -41,6 +41,18 @@ fn columns_of_one_trace_are_paired_by_position() {
     assert_eq!(launches.alone.len(), 1);
     assert!(launches.alone[0].from && launches.alone[0].ns == 10.0);
 
+    let csv = launches.csv(&lines, &[1], ["A".into(), "B".into()]);
+    let text: Vec<&str> = csv.lines().collect();
+    assert_eq!(
+        text[0],
+        "launch,kernel,recorded_name,shape,group,launches_A,launches_B,ns_A,ns_B,difference_ns,relative"
+    );
+    assert_eq!(
+        text[1],
+        "1,norm,norm,2 × 1 × 1 / 128 × 1 × 1,Layer norm,1,1,4,5,1,0.25"
+    );
+    assert_eq!(text[2], ",gemm,gemm,8 × 1 × 1 / 128 × 1 × 1,GEMM,1,,10,,,");
+
     let groups = Difference::new(&lines, 0, 1, Level::Group);
     let gemm = groups
         .rows
