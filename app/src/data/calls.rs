@@ -1,9 +1,9 @@
 //! The calls pages make. Under `ssr` they ask the [`super::Backend`]; in the browser they ask the REST API.
 
 use cascade_api::{
-    Comparison, GpuConfig, GpuConfigCreate, GpuDetail, GpuName, Health, KernelColumns, KernelDetail, KernelStat, RunCreate,
-    RunDetail, RunFile, RunId, RunSummary, SavedScenario, ScenarioBase, ScenarioProfile, ScenarioResult,
-    SimId, SimStepDigest, TraceDetail, TraceId, TraceSummary,
+    Comparison, GpuConfig, GpuConfigCreate, GpuDetail, GpuName, Health, KernelColumns, KernelDetail,
+    KernelStat, RunCreate, RunDetail, RunFile, RunId, RunSummary, SavedScenario, ScenarioBase,
+    ScenarioProfile, ScenarioResult, SimId, SimStepDigest, TraceDetail, TraceId, TraceSummary,
 };
 use cascade_scene::explorer::Answer;
 

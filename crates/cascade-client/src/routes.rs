@@ -1,9 +1,9 @@
 //! The routes that read traces, GPUs, runs and results, and create and cancel runs.
 
 use cascade_api::{
-    Comparison, GpuConfig, Health, KernelColumns, KernelDetail, KernelStat, RunCreate, RunDetail, RunFile, RunResults,
-    RunSummary, ScenarioBase, ScenarioProfile, SimFile, SimResults, SimStepDigest, SimStepTimeline,
-    TraceDetail, TraceSummary,
+    Comparison, GpuConfig, Health, KernelColumns, KernelDetail, KernelStat, RunCreate, RunDetail, RunFile,
+    RunResults, RunSummary, ScenarioBase, ScenarioProfile, SimFile, SimResults, SimStepDigest,
+    SimStepTimeline, TraceDetail, TraceSummary,
 };
 use reqwest::Method;
 use tokio::io::{AsyncWrite, AsyncWriteExt};

@@ -3,9 +3,9 @@
 use app::data::{Backend, DataError};
 use async_trait::async_trait;
 use cascade_api::{
-    Comparison, GpuConfig, GpuDetail, GpuName, Health, KernelColumns, KernelDetail, KernelStat, RunDetail, RunFile, RunId,
-    RunSummary, SavedScenario, ScenarioBase, SimId, SimStepDigest, SimSummary, TraceDetail, TraceId,
-    TraceSummary,
+    Comparison, GpuConfig, GpuDetail, GpuName, Health, KernelColumns, KernelDetail, KernelStat, RunDetail,
+    RunFile, RunId, RunSummary, SavedScenario, ScenarioBase, SimId, SimStepDigest, SimSummary, TraceDetail,
+    TraceId, TraceSummary,
 };
 use cascade_scene::explorer::Answer;
 
