@@ -123,6 +123,9 @@ fn cycle_stats(key: &mut impl FnMut(&str, String), stats: &CycleStats) {
     key("l2_sectors", stats.l2_sectors.to_string());
     key("l2_hits", stats.l2_hits.to_string());
     key("l2_hit_rate", rate(stats.l2_hits, stats.l2_sectors));
+    if stats.l2_merged_sectors > 0 {
+        key("l2_merged_sectors", stats.l2_merged_sectors.to_string());
+    }
     key("l2_warm_sectors", stats.l2_warm_sectors.to_string());
     key("dram_read_bytes", stats.dram_read_bytes.to_string());
     key("dram_write_bytes", stats.dram_write_bytes.to_string());
