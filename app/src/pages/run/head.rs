@@ -31,6 +31,8 @@ pub(super) fn Head(
     let state = Memo::new(move |_| run.with(|run| run.summary.state));
     let api = format!("/api/runs/{}", segment(id.as_str()));
 
+    let compare = format!("/compare?runs={}", segment(id.as_str()));
+
     let asking = RwSignal::new(false);
     let failed = RwSignal::new(None::<String>);
     let cancel = Action::new({
@@ -47,6 +49,7 @@ pub(super) fn Head(
     });
     let actions = move || {
         view! {
+            <ButtonLink href=compare.clone()>"Compare"</ButtonLink>
             <ButtonLink href=format!("{api}/results") download=true>
                 <Icon name=IconName::Download />
                 "Results"
