@@ -66,7 +66,7 @@ test("samples show how they agree with real time, and other traces are paired by
   const of = [`${H100}:SM90_H100`, `${H100}:SM90_H200`, `${A100}:SM80_A100`].map((of) => `of=${of}`).join("&");
   await signIn(page, `/compare?${of}`);
   await hydrated(page);
-  await expect(page.getByText("paired by readable name, grid and block").first()).toBeVisible();
+  await expect(page.getByText("Kernels are paired by position").first()).toBeVisible();
   await expect(page.getByText(/that only one of the two has/)).toHaveCount(0);
   const card = page.getByRole("region", { name: "Simulated against real", exact: true }).first();
   const text = plain(await card.textContent());
@@ -87,6 +87,7 @@ test("samples show how they agree with real time, and other traces are paired by
   await expect(page.locator(".waterfall")).toContainText("lm_head GEMM");
 
   await page.getByRole("group", { name: "Compare to" }).first().getByRole("button", { name: "C" }).click();
+  await expect(page.getByText("paired by readable name, grid and block").first()).toBeVisible();
   await expect(page.getByText(/that only one of the two has/)).toBeVisible();
 });
 

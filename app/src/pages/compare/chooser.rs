@@ -115,12 +115,11 @@ fn Column(
     let status = facts.gpus.iter().find(|known| known.gpu == pick.gpu).map(trust);
     let sims = run.sims.iter().filter(|sim| sim.gpu_config == pick.gpu).count() as u64;
     let total = move || {
-        let ready = ready.get()?;
-        let cell = ready.lines.total(place);
+        let (kernels, ns) = ready.get()?.total(place)?;
         Some(format!(
             "{} in {}",
-            format::duration_ns(cell.ns.unwrap_or(0.0)),
-            format::plural(u64::from(cell.launches), "kernel")
+            format::duration_ns(ns),
+            format::plural(kernels, "kernel")
         ))
     };
     let replicas = format::plural(sims, "replica");

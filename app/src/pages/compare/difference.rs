@@ -1,7 +1,5 @@
 //! The table of differences: by group, by kernel or by launch, the biggest first.
 
-use std::sync::Arc;
-
 use cascade_scene::compare::difference::{Alone, Difference as Scene, Level, Order, Row};
 use cascade_scene::compare::lines::Lines;
 use cascade_scene::compare::signed_ns;
@@ -33,20 +31,20 @@ pub(super) fn Difference(
     let number = RwSignal::new(0);
     let arranged = Memo::new(move |_| {
         let (order, descending) = order.get();
-        let shown = view.ready.get().zip(view.difference.get());
-        let places = shown.map(|(ready, difference)| {
-            text.with(|text| difference.arranged(&ready.lines, text, order, descending))
+        let shown = view.lines.get().zip(view.difference.get());
+        let places = shown.map(|(lines, difference)| {
+            text.with(|text| difference.arranged(&lines, text, order, descending))
         });
         places.unwrap_or_default()
     });
     let total = Signal::derive(move || arranged.with(Vec::len));
     let page = Signal::derive(move || Page::new(number.get(), ROWS, total.get()));
     let rows = move || {
-        let (ready, difference) = view.ready.get().zip(view.difference.get())?;
+        let (lines, difference) = view.lines.get().zip(view.difference.get())?;
         let shown = arranged.with(|all| all.get(page.get().rows()).map(<[usize]>::to_vec));
         let row = |place: usize| {
             let row = difference.rows.get(place)?;
-            Some(one_row(&difference, &ready.lines, row))
+            Some(one_row(&difference, &lines, row))
         };
         Some(
             shown
@@ -61,18 +59,18 @@ pub(super) fn Difference(
         view! { <SortTable label="Differences" columns order>{rows}</SortTable> }
     };
     let says = move || {
-        let ready = view.ready.get()?;
+        let lines = view.lines.get()?;
         let [a, b] = view.letters();
         let text = format!(
             "{} A difference is {b} less {a}; rows are sorted by its size, whatever its sign.",
-            ready.lines.pairing.says()
+            lines.pairing.says()
         );
         Some(view! { <p class="muted small">{text}</p> })
     };
     let csv = move |()| {
-        if let Some((ready, difference)) = view.ready.get_untracked().zip(view.difference.get_untracked()) {
+        if let Some((lines, difference)) = view.lines.get_untracked().zip(view.difference.get_untracked()) {
             let order = arranged.get_untracked();
-            let text = difference.csv(&ready.lines, &order, untrack(|| view.letters()));
+            let text = difference.csv(&lines, &order, untrack(|| view.letters()));
             save_text("differences.csv", "text/csv", &text);
         }
     };
@@ -209,7 +207,7 @@ fn Lonely(
     view: View,
 ) -> impl IntoView {
     move || {
-        let (ready, difference) = view.ready.get().zip(view.difference.get())?;
+        let (lines, difference) = view.lines.get().zip(view.difference.get())?;
         let all = difference.alone.len();
         if all == 0 {
             return None;
@@ -223,7 +221,7 @@ fn Lonely(
             .alone
             .iter()
             .take(MAX_ALONE)
-            .map(|alone| lone(&ready, &letters, alone))
+            .map(|alone| lone(&lines, &letters, alone))
             .collect();
         let more = (all > MAX_ALONE).then(|| {
             let text = format!("The {MAX_ALONE} longest are listed; all are in the CSV.");
@@ -243,9 +241,9 @@ fn Lonely(
 }
 
 /// One kernel without a counterpart.
-fn lone(ready: &Arc<super::facts::Ready>, letters: &[String; 2], alone: &Alone) -> impl IntoView + use<> {
+fn lone(lines: &Lines, letters: &[String; 2], alone: &Alone) -> impl IntoView + use<> {
     let [from, to] = letters.clone();
-    let kernel = ready.lines.kernels.get(alone.kernel).cloned();
+    let kernel = lines.kernels.get(alone.kernel).cloned();
     let (name, recorded, shape) = kernel
         .map(|kernel| (kernel.name, kernel.recorded, kernel.shape))
         .unwrap_or_default();

@@ -152,25 +152,31 @@ async fn gpu_status(gpu: &GpuName) -> GpuStatus {
     }
 }
 
-/// Kernel times of every column on common lines.
+/// Kernel times of every column.
 #[derive(Debug)]
 pub(super) struct Ready {
     facts: Arc<Facts>,
     /// One entry for each of the facts' runs.
     kernels: Vec<KernelColumns>,
-    /// The lines; empty without columns.
-    pub(super) lines: Lines,
 }
 
 impl Ready {
-    /// Puts the kernel times of each run, in the order of [`Facts::of`], on common lines.
-    pub(super) fn new(facts: Arc<Facts>, kernels: Vec<KernelColumns>) -> Self {
-        let lines = Lines::new(&sides(&facts, &kernels));
-        Self {
-            facts,
-            kernels,
-            lines,
-        }
+    /// The kernel times of each run, in the order of [`Facts::of`].
+    pub(super) const fn new(facts: Arc<Facts>, kernels: Vec<KernelColumns>) -> Self {
+        Self { facts, kernels }
+    }
+
+    /// Two columns on common lines, the first at place 0; `None` unless both are there.
+    pub(super) fn lines(&self, from: usize, to: usize) -> Option<Lines> {
+        let sides = self.sides();
+        Some(Lines::new(&[*sides.get(from)?, *sides.get(to)?]))
+    }
+
+    /// A column's kernels and their times added up, in ns.
+    pub(super) fn total(&self, place: usize) -> Option<(u64, f64)> {
+        let sides = self.sides();
+        let times = sides.get(place)?.column.median_ns.iter().flatten();
+        Some(times.fold((0, 0.0), |(count, sum), ns| (count + 1, sum + ns)))
     }
 
     /// The columns.

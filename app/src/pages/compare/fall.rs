@@ -117,14 +117,14 @@ fn waterfall(view: View, scope: Option<&str>) -> Option<Waterfall> {
         let digest = |place: usize| digests.get(place).and_then(Option::as_ref);
         return Waterfall::of_step(digest(from)?, digest(to)?, kind, names);
     }
-    let ready = view.ready.get()?;
+    let lines = view.lines.get()?;
     let shown = view.difference.get()?;
     // Single launches would be too many bars.
     let difference = match shown.level {
-        Level::Launch => Arc::new(Difference::new(&ready.lines, from, to, Level::Kernel)),
+        Level::Launch => Arc::new(Difference::new(&lines, 0, 1, Level::Kernel)),
         Level::Group | Level::Kernel => shown,
     };
-    Some(Waterfall::of_kernels(&difference, &ready.lines, names))
+    Some(Waterfall::of_kernels(&difference, &lines, names))
 }
 
 /// The whole difference in a sentence.

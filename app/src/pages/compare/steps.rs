@@ -89,9 +89,10 @@ fn one_row(view: View, row: StepRow, first: bool) -> impl IntoView + use<> {
         let part = pair.get().and_then(|(from, to)| relative(from, to));
         part.map_or_else(none, format::deviation)
     };
-    let class = move || match pair.get() {
-        Some((from, to)) if to > from => "number more",
-        Some((from, to)) if to < from => "number less",
+    // What rounds to nothing has no sign, and no colour either.
+    let class = move || match pair.get().map(|(from, to)| unit.signed(to - from)) {
+        Some(text) if text.starts_with('+') => "number more",
+        Some(text) if text.starts_with('−') => "number less",
         _ => "number",
     };
     view! {

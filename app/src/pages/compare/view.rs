@@ -5,6 +5,7 @@ use std::sync::Arc;
 use cascade_api::StepDigest;
 use cascade_scene::compare::difference::{Difference, Level};
 use cascade_scene::compare::letter;
+use cascade_scene::compare::lines::Lines;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos_router::NavigateOptions;
@@ -17,7 +18,7 @@ use crate::ui::Switch;
 /// The page's state, shared by its parts.
 #[derive(Clone, Copy)]
 pub(super) struct View {
-    /// Kernel times on common lines, once they are there.
+    /// Kernel times, once they are there.
     pub(super) ready: RwSignal<Option<Arc<Ready>>>,
     /// Why kernel times could not be loaded.
     pub(super) failed: RwSignal<Option<DataError>>,
@@ -27,6 +28,8 @@ pub(super) struct View {
     pub(super) level: Memo<Level>,
     /// The kind of step that the waterfall is about; `None` for all kernels.
     pub(super) scope: Memo<Option<String>>,
+    /// The pair on common lines; `None` until there are kernel times, or with a single column.
+    pub(super) lines: Memo<Option<Arc<Lines>>>,
     /// The pair's difference at the level; `None` until there are kernel times, or with a single column.
     pub(super) difference: Memo<Option<Arc<Difference>>>,
     /// Each column's predicted steps.
@@ -65,20 +68,28 @@ impl View {
         });
         let ready = RwSignal::new(None);
         let failed = RwSignal::new(None);
+        // Lines are long: whoever reads them works them through again, without comparing them with the old ones.
+        let lines = Memo::new_with_compare(
+            move |_| {
+                let (from, to) = pair.get();
+                let ready: Arc<Ready> = ready.get()?;
+                (from != to).then(|| ready.lines(from, to).map(Arc::new))?
+            },
+            |_, _| true,
+        );
         let level = Memo::new(move |_| {
             let asked = by.get();
             let found = Level::ALL
                 .into_iter()
                 .find(|level| Some(level.as_str()) == asked.as_deref());
-            let pairing = ready.with(|ready: &Option<Arc<Ready>>| ready.as_ref().map(|r| r.lines.pairing));
+            let pairing = lines.with(|lines: &Option<Arc<Lines>>| lines.as_ref().map(|lines| lines.pairing));
             let fits = |level: &Level| pairing.is_none_or(|pairing| level.fits(pairing));
             found.filter(fits).unwrap_or(Level::Group)
         });
         let difference = Memo::new_with_compare(
             move |_| {
-                let ((from, to), level) = (pair.get(), level.get());
-                let ready = ready.get()?;
-                (from != to).then(|| Arc::new(Difference::new(&ready.lines, from, to, level)))
+                let (lines, level) = (lines.get()?, level.get());
+                Some(Arc::new(Difference::new(&lines, 0, 1, level)))
             },
             |_, _| true,
         );
@@ -105,6 +116,7 @@ impl View {
             pair,
             level,
             scope,
+            lines,
             difference,
             digests: StoredValue::new(digests),
             names: StoredValue::new(names),
@@ -198,9 +210,7 @@ pub(super) fn Levels(
     launches: bool,
 ) -> impl IntoView {
     let fits = move |level: &Level| {
-        let pairing = view
-            .ready
-            .with(|ready| ready.as_ref().map(|ready| ready.lines.pairing));
+        let pairing = view.lines.with(|lines| lines.as_ref().map(|lines| lines.pairing));
         *level != Level::Launch || (launches && pairing.is_some_and(|pairing| level.fits(pairing)))
     };
     let name = |level: Level| match level {

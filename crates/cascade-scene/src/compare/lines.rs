@@ -22,7 +22,7 @@ impl Pairing {
     pub const fn says(self) -> &'static str {
         match self {
             Self::Position => {
-                "Kernels are paired by position: every column ran the same trace, launch by launch."
+                "Kernels are paired by position: both columns ran the same trace, launch by launch."
             }
             Self::Identity => {
                 "Kernels are paired by readable name, grid and block, with all launches of each added up: the columns \

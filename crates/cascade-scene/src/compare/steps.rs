@@ -1,6 +1,6 @@
 //! Predicted requests and steps of several columns, row by row.
 
-use cascade_api::{RequestDigest, StepDigest};
+use cascade_api::StepDigest;
 
 use crate::request::figure::{Unit, capital};
 
@@ -31,14 +31,15 @@ pub fn rows(columns: &[Option<&StepDigest>]) -> Vec<StepRow> {
             });
         }
     };
-    let request: [(&str, fn(&RequestDigest) -> Option<f64>); 3] = [
-        ("Request time", |mean| mean.e2e_ms.simulated),
-        ("Time to first token", |mean| mean.ttft_ms.simulated),
-        ("Inter-token latency", |mean| mean.itl_ms.simulated),
-    ];
-    for (what, value) in request {
-        push("Request", what, Unit::Ms(3), &|digest| value(&digest.mean));
-    }
+    push("Request", "Request time", Unit::Ms(3), &|digest| {
+        digest.mean.e2e_ms.simulated
+    });
+    push("Request", "Time to first token", Unit::Ms(3), &|digest| {
+        digest.mean.ttft_ms.simulated
+    });
+    push("Request", "Inter-token latency", Unit::Ms(3), &|digest| {
+        digest.mean.itl_ms.simulated
+    });
     let digests = || columns.iter().copied().flatten();
     let kinds = unique(digests().flat_map(|digest| digest.kinds.iter().map(|kind| kind.kind.as_str())));
     let groups = unique(digests().flat_map(|digest| digest.groups.iter().map(|group| group.group.as_str())));
