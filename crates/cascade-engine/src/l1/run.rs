@@ -120,6 +120,7 @@ pub(crate) fn simulate<S: BlockSource + ?Sized>(
         gpu: gpu.name.clone(),
         facts_hash: gpu.facts_hash(),
         status: gpu.status,
+        status_note: gpu.status_note.clone(),
         level: Level::L1,
         fallback: None,
         provenance: Provenance::Simulated,

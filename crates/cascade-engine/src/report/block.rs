@@ -64,6 +64,9 @@ pub fn kernel_stats(kernel: &KernelEstimate) -> Vec<(String, String)> {
     key("gpu", kernel.gpu.clone());
     key("gpu_facts_hash", kernel.facts_hash.clone());
     key("status", kernel.status.as_str().to_owned());
+    if !kernel.status_note.is_empty() {
+        key("status_note", kernel.status_note.replace('\n', " "));
+    }
     if let Some(version) = kernel.other_arch {
         key("other_arch", format!("sm_{version}"));
     }
