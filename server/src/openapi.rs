@@ -109,6 +109,7 @@ pub(crate) struct ChromeTrace {
         runs::comparison,
         runs::kernels,
         runs::kernel_columns,
+        runs::timeline,
         runs::step_timelines,
         runs::step_digests,
         runs::results,

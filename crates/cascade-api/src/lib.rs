@@ -24,6 +24,7 @@ mod scenario_search;
 mod scenario_workload;
 mod state;
 mod time;
+mod timeline;
 mod trace;
 pub mod validate;
 
@@ -44,4 +45,5 @@ pub use scenario_answer::*;
 pub use scenario_search::*;
 pub use state::*;
 pub use time::*;
+pub use timeline::*;
 pub use trace::*;

@@ -15,3 +15,4 @@ pub mod log;
 pub mod page;
 pub mod request;
 pub mod sensitivity;
+pub mod timeline;

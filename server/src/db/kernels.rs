@@ -97,6 +97,26 @@ impl Db {
         Ok(rows.into_iter().map(|row| row.read(IndexMap::new())).collect())
     }
 
+    /// Number, name and time of up to `limit` kernels of a sim from `start` on.
+    pub async fn kernel_times(
+        &self,
+        id: &SimId,
+        start: u64,
+        limit: u32,
+    ) -> DbResult<Vec<(u64, String, Option<f64>)>> {
+        let rows: Vec<(i64, String, Option<f64>)> = sqlx::query_as(
+            "SELECT kernel_index, kernel_name, sim_time_ns FROM kernels
+             WHERE sim_id = ? AND kernel_index >= ? ORDER BY kernel_index LIMIT ?",
+        )
+        .bind(id.as_str())
+        .bind(int(start))
+        .bind(limit)
+        .fetch_all(&self.readers)
+        .await?;
+        let read = |(index, name, ns)| (count(index), name, ns);
+        Ok(rows.into_iter().map(read).collect())
+    }
+
     /// Up to `limit` kernels of a sim from `start` on, with their `stats`.
     pub async fn kernels_full(&self, id: &SimId, start: u64, limit: u32) -> DbResult<Vec<KernelStat>> {
         let rows: Vec<FullRow> = sqlx::query_as(

@@ -36,6 +36,7 @@ pub fn router(state: AppState) -> Router {
         .route("/api/runs/{run_id}/comparison", get(runs::comparison))
         .route("/api/runs/{run_id}/kernels", get(runs::kernels))
         .route("/api/runs/{run_id}/kernel-columns", get(runs::kernel_columns))
+        .route("/api/runs/{run_id}/timeline", get(runs::timeline))
         .route("/api/runs/{run_id}/step-timelines", get(runs::step_timelines))
         .route("/api/runs/{run_id}/step-digests", get(runs::step_digests))
         .route("/api/runs/{run_id}/results", get(runs::results))

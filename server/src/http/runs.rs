@@ -2,14 +2,14 @@
 
 use axum::Json;
 use axum::body::Body;
-use axum::extract::State;
-use axum::http::StatusCode;
+use axum::extract::{Query, State};
 use axum::http::header::CONTENT_TYPE;
+use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use cascade_api::limits::MAX_JSON_BYTES;
 use cascade_api::{
-    Comparison, KernelColumns, KernelStat, RunCreate, RunDetail, RunFile, RunId, RunResults, RunSummary,
-    SimStepDigest, SimStepTimeline,
+    Comparison, FieldError, KernelColumns, KernelStat, Loc, RunCreate, RunDetail, RunFile, RunId, RunResults, RunSummary,
+    RunTimeline, SimStepDigest, SimStepTimeline, TimelineLevel,
 };
 
 use super::answer::attachment;
@@ -120,6 +120,47 @@ pub(crate) async fn kernels(
     State(state): State<AppState>,
 ) -> Result<Json<Vec<KernelStat>>, Error> {
     Ok(Json(state.service.run_kernels(&id).await?))
+}
+
+/// The kernels of every sim as columns, for a timeline: kinds once, then numbers. Small enough for a million kernels.
+#[utoipa::path(get, path = "/api/runs/{run_id}/timeline", tag = "runs",
+    params(("run_id" = String, Path, description = "The run's id."),
+        ("level" = Option<TimelineLevel>, Query,
+            description = "`kernels` (if not given): each sim's kernels end to end. `steps`: the steps of the \
+                profiled workload with every launch, for sims that sent a step timeline.")),
+    responses(
+        (status = 200, description = "The lanes.", body = RunTimeline),
+        (status = 401, response = Unauthorized),
+        (status = 404, response = NotFound),
+        (status = 422, response = Unprocessable)))]
+pub(crate) async fn timeline(
+    _: Owner,
+    Id(id): Id<RunId>,
+    State(state): State<AppState>,
+    uri: Uri,
+) -> Result<Response, Error> {
+    let pairs =
+        Query::<Vec<(String, String)>>::try_from_uri(&uri).map_or_else(|_| Vec::new(), |query| query.0);
+    let asked = pairs
+        .iter()
+        .find(|(key, value)| key == "level" && !value.is_empty());
+    let level = match asked {
+        Some((_, name)) => TimelineLevel::parse(name).ok_or_else(|| bad_level(name))?,
+        None => TimelineLevel::default(),
+    };
+    let body = Body::from_stream(state.service.run_timeline(&id, level).await?);
+    Ok(([(CONTENT_TYPE, "application/json")], body).into_response())
+}
+
+/// The answer to a level that there is not.
+fn bad_level(name: &str) -> Error {
+    Error::Invalid(vec![FieldError {
+        kind: "enum".to_owned(),
+        loc: ["query", "level"].map(|part| Loc::Name(part.to_owned())).to_vec(),
+        msg: "Input should be 'kernels' or 'steps'".to_owned(),
+        input: name.into(),
+        ctx: None,
+    }])
 }
 
 /// What sims sent about whole steps and requests, by GPU and replica.

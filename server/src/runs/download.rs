@@ -28,11 +28,11 @@ const PAGE: u32 = 4_096;
 /// A body that is still being written.
 pub type Download = ReceiverStream<io::Result<Bytes>>;
 
-type Written = Result<(), Broken>;
+pub(super) type Written = Result<(), Broken>;
 
 /// Why a download ended early.
 #[derive(Debug)]
-enum Broken {
+pub(super) enum Broken {
     /// The reader went away.
     Left,
     /// We could not go on.
@@ -45,17 +45,18 @@ impl<E: Into<Error>> From<E> for Broken {
     }
 }
 
-struct Writer {
+/// Gathers what is written into pieces.
+pub(super) struct Writer {
     pieces: mpsc::Sender<io::Result<Bytes>>,
     buffer: BytesMut,
 }
 
 impl Writer {
-    async fn text(&mut self, text: &str) -> Written {
+    pub(super) async fn text(&mut self, text: &str) -> Written {
         self.bytes(text.as_bytes()).await
     }
 
-    async fn json<T: Serialize + Sync>(&mut self, value: &T) -> Written {
+    pub(super) async fn json<T: Serialize + Sync>(&mut self, value: &T) -> Written {
         let json = serde_json::to_vec(value).map_err(io::Error::from);
         self.bytes(&json.map_err(Error::io("cannot write JSON"))?).await
     }
@@ -75,7 +76,7 @@ impl Writer {
 }
 
 /// Starts a task that writes a download.
-fn download<F>(write: impl FnOnce(Writer) -> F) -> Download
+pub(super) fn download<F>(write: impl FnOnce(Writer) -> F) -> Download
 where
     F: Future<Output = (Writer, Written)> + Send + 'static,
 {

@@ -8,6 +8,7 @@ mod download;
 mod files;
 mod heartbeat;
 mod kernel;
+mod lanes;
 mod launch;
 mod log_file;
 mod logs;
@@ -15,6 +16,7 @@ mod pages;
 mod read;
 mod sample;
 mod service;
+mod steps_lane;
 mod timelines;
 
 pub use download::Download;
