@@ -59,6 +59,7 @@ pub fn App() -> AnyView {
                     <Route path=path!("/gpus/:name") view=|| view! { <pages::GpuPage /> }.into_any() ssr=SsrMode::Async />
                     <Route path=path!("/sims/:id/kernels/:index") view=|| view! { <pages::KernelPage /> }.into_any() ssr=SsrMode::Async />
                     <Route path=path!("/compare") view=|| view! { <pages::Compare /> }.into_any() ssr=SsrMode::Async />
+                    <Route path=path!("/runs/:id/timeline") view=|| view! { <pages::TimelinePage /> }.into_any() ssr=SsrMode::Async />
                     <Route path=path!("/runs/:id") view=|| view! { <pages::RunPage /> }.into_any() ssr=SsrMode::Async />
                 </Routes>
             </main>

@@ -2,8 +2,8 @@
 
 use cascade_api::{
     Comparison, GpuConfig, GpuConfigCreate, GpuDetail, GpuName, Health, KernelColumns, KernelDetail,
-    KernelStat, RunCreate, RunDetail, RunFile, RunId, RunSummary, SavedScenario, ScenarioBase,
-    ScenarioProfile, ScenarioResult, SimId, SimStepDigest, TraceDetail, TraceId, TraceSummary,
+    KernelStat, RunCreate, RunDetail, RunFile, RunId, RunSummary, RunTimeline, SavedScenario, ScenarioBase,
+    ScenarioProfile, ScenarioResult, SimId, SimStepDigest, TimelineLevel, TraceDetail, TraceId, TraceSummary,
 };
 use cascade_scene::explorer::Answer;
 
@@ -134,6 +134,23 @@ pub async fn scenario_profile(trace: String, gpu: String) -> Result<ScenarioProf
     {
         let _: (String, String) = (trace, gpu);
         Err(DataError::text(0, "only a browser runs scenarios in a page"))
+    }
+}
+
+/// A run's kernels as columns. Fetched by browsers alone: pages are rendered without them.
+///
+/// # Errors
+/// What the API answered; status 0 when the server could not be reached or there is no browser.
+pub async fn run_timeline(id: RunId, level: TimelineLevel) -> Result<RunTimeline, DataError> {
+    #[cfg(all(feature = "hydrate", not(feature = "ssr")))]
+    {
+        let (id, level) = (segment(id.as_str()), level.as_str());
+        super::browser::get(&format!("/api/runs/{id}/timeline?level={level}")).await
+    }
+    #[cfg(not(all(feature = "hydrate", not(feature = "ssr"))))]
+    {
+        let _: (RunId, TimelineLevel) = (id, level);
+        Err(DataError::text(0, "only a browser draws a timeline"))
     }
 }
 

@@ -8,6 +8,7 @@ mod kernel;
 mod not_found;
 mod run;
 mod runs;
+mod timeline;
 mod token;
 mod traces;
 
@@ -19,5 +20,6 @@ pub(crate) use kernel::KernelPage;
 pub(crate) use not_found::NotFound;
 pub(crate) use run::RunPage;
 pub(crate) use runs::{NewRun, Runs};
+pub(crate) use timeline::TimelinePage;
 pub(crate) use token::Token;
 pub(crate) use traces::{TracePage, Traces};

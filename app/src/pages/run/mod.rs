@@ -17,6 +17,7 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::{query_signal_with_options, use_params_map};
 
 use crate::data::{self, DataError};
+use super::timeline::TimelineCard;
 use crate::live::Live;
 use crate::ui::loaded;
 use files::Files;
@@ -86,6 +87,7 @@ fn Run(
     let sample = run.summary.sample || run.trace.sample;
     let sims: Vec<SimId> = run.sims.iter().map(|sim| sim.id.clone()).collect();
     let live = Live::new(run, comparison);
+    let steps = !digests.is_empty();
 
     // The selected sim and kernel are in the address, so that a link shows the same log and panel.
     let stay = || NavigateOptions {
@@ -115,6 +117,7 @@ fn Run(
     view! {
         <Head live />
         <section class="tiles" aria-label="Simulations">{tiles}</section>
+        <TimelineCard run=id.clone() steps />
         <Request live run=id.clone() digests />
         <Sensitivity live gpus />
         <Kernels live on_open=Callback::new(move |index: u64| open_kernel.set(Some(index))) />

@@ -1,9 +1,10 @@
 //! One picture of the timeline as draw commands: filled rectangles by colour, outlines and texts.
 
 use super::groups::{DIM, PAINTS, REST};
-use super::layout::{BAR, Camera, HEAD, LANE_HEAD, MINIMAP, RULER, STEP, lane_height, row};
-use super::scene::{Scene, length};
+use super::layout::{BAR, Camera, HEAD, LANE_HEAD, MINIMAP, STEP, lane_height, row};
+use super::scene::{Pick, Scene, length};
 use super::ticks::ticks;
+use super::view::View;
 use crate::format;
 
 /// Bars at least this wide, in px, carry their kernel's name.
@@ -119,19 +120,21 @@ pub struct Text {
     pub strong: bool,
 }
 
-/// Draw commands: bars below, then texts, then what lies over them.
+/// Draw commands, in the order in which they are drawn. What comes before the ruler is cut off at its lower edge.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Frame {
     /// Bars by colour; none overlaps another.
     pub bars: [Vec<Rect>; PAINTS],
     /// Other filled rectangles, in order, below the texts.
     pub fills: Vec<(Ink, Rect)>,
-    /// Texts.
+    /// Texts on and above bars.
     pub texts: Vec<Text>,
+    /// Outlines of bars.
+    pub outlines: Vec<(Ink, Rect)>,
+    /// Texts of the ruler, which lanes scroll below, as all that follows.
+    pub ruler: Vec<Text>,
     /// Filled rectangles over everything.
     pub over: Vec<(Ink, Rect)>,
-    /// Outlines over everything.
-    pub outlines: Vec<(Ink, Rect)>,
     /// Texts over everything.
     pub notes: Vec<Text>,
 }
@@ -142,8 +145,9 @@ impl Frame {
         self.bars.iter_mut().for_each(Vec::clear);
         self.fills.clear();
         self.texts.clear();
-        self.over.clear();
         self.outlines.clear();
+        self.ruler.clear();
+        self.over.clear();
         self.notes.clear();
     }
 
@@ -171,7 +175,7 @@ impl Scene {
     /// Draws all of every lane into a strip of `width` × `height` px.
     pub fn minimap(&self, width: f64, height: f64, frame: &mut Frame) {
         frame.clear();
-        let view = super::view::View::all(self.total());
+        let view = View::all(self.total());
         let each = (height / self.lanes().len().max(1) as f64).min(12.0);
         let pixel = view.span() / width.max(1.0);
         for (at, lane) in self.lanes().iter().enumerate() {
@@ -200,7 +204,7 @@ impl Scene {
                 h: camera.height - MINIMAP,
             };
             frame.fills.push((Ink::Line, line));
-            frame.texts.push(Text {
+            frame.ruler.push(Text {
                 x: x + 4.0,
                 y: MINIMAP + 15.0,
                 text: tick.label,
@@ -214,7 +218,7 @@ impl Scene {
     fn draw_lane(&self, at: usize, top: f64, camera: &Camera, frame: &mut Frame) {
         let Some(lane) = self.lanes().get(at) else { return };
         let base = top + LANE_HEAD - 6.0;
-        frame.notes.push(Text {
+        frame.texts.push(Text {
             x: 4.0,
             y: base,
             text: lane.title.clone(),
@@ -228,7 +232,7 @@ impl Scene {
             None => format!("{} · {}", lane.source, length(lane)),
         };
         if beside + about.chars().count() as f64 * 6.0 < camera.width {
-            frame.notes.push(Text {
+            frame.texts.push(Text {
                 x: beside,
                 y: base,
                 text: about,
@@ -355,7 +359,7 @@ impl Scene {
                 camera.x(range.from).max(-4.0),
                 camera.x(range.to).min(camera.width + 4.0),
             );
-            if to < -2.0 || x > camera.width + 2.0 || y < HEAD - BAR {
+            if to < -2.0 || x > camera.width + 2.0 {
                 continue;
             }
             let rect = Rect {
@@ -364,9 +368,13 @@ impl Scene {
                 w: (to - x).max(2.0) + 2.0 * inner,
                 h: BAR + 2.0 * inner,
             };
-            frame
-                .outlines
-                .push((if inner > 0.0 { Ink::Accent } else { Ink::Text }, rect));
+            let ink = if inner > 0.0 { Ink::Accent } else { Ink::Text };
+            frame.outlines.push((ink, rect));
+        }
+        if let Some(text) = camera.hovered.and_then(|pick| self.about(pick)) {
+            let (x, y) = camera.pointer;
+            let y = if y + 40.0 > camera.height { y - 30.0 } else { y + 16.0 };
+            label(frame, camera, x + 12.0, y, text, Ink::Text, Ink::Ground);
         }
         if let Some(time) = camera.scrub {
             let x = camera.x(time).round();
@@ -378,42 +386,48 @@ impl Scene {
             };
             frame.over.push((Ink::Accent, line));
             let text = format::duration_ns(time);
-            let wide = text.chars().count() as f64 * LETTER_PX + 10.0;
-            let left = (x + 2.0).min(camera.width - wide);
-            frame.over.push((
-                Ink::Accent,
-                Rect {
-                    x: left,
-                    y: MINIMAP + 4.0,
-                    w: wide,
-                    h: RULER - 6.0,
-                },
-            ));
-            frame.notes.push(Text {
-                x: left + 5.0,
-                y: MINIMAP + 15.0,
-                text,
-                ink: Ink::OnBar,
-                strong: false,
-            });
+            label(frame, camera, x + 2.0, MINIMAP + 3.0, text, Ink::Accent, Ink::OnBar);
         }
-        let all = super::view::View::all(self.total());
-        let (from, to) = (
-            all.x(camera.view.from, camera.width),
-            all.x(camera.view.to, camera.width),
-        );
-        let h = MINIMAP - 4.0;
-        let veil = |x: f64, w: f64| (Ink::Veil, Rect { x, y: 0.0, w, h });
-        frame.over.push(veil(0.0, from));
-        frame.over.push(veil(to, camera.width - to));
-        let window = Rect {
-            x: from,
-            y: 0.5,
-            w: (to - from).max(3.0),
-            h: h - 1.0,
-        };
-        frame.outlines.push((Ink::Accent, window));
+        self.draw_window(camera, frame);
     }
+
+    /// The part of the minimap that is in view.
+    fn draw_window(&self, camera: &Camera, frame: &mut Frame) {
+        let all = View::all(self.total());
+        let from = all.x(camera.view.from, camera.width);
+        let to = all.x(camera.view.to, camera.width).max(from + 3.0);
+        let h = MINIMAP - 4.0;
+        let mut over = |ink, x: f64, y: f64, w: f64, h: f64| frame.over.push((ink, Rect { x, y, w, h }));
+        over(Ink::Veil, 0.0, 0.0, from, h);
+        over(Ink::Veil, to, 0.0, camera.width - to, h);
+        over(Ink::Accent, from, 0.0, to - from, 1.0);
+        over(Ink::Accent, from, h - 1.0, to - from, 1.0);
+        over(Ink::Accent, from, 0.0, 1.0, h);
+        over(Ink::Accent, to - 1.0, 0.0, 1.0, h);
+    }
+
+    /// A kernel in words: number, name, duration.
+    pub fn about(&self, pick: Pick) -> Option<String> {
+        let track = &self.lanes().get(pick.lane)?.track;
+        let kind = self.kinds().get(track.kind(pick.at)?)?;
+        let (number, ns) = (track.number(pick.at)?, track.ns(pick.at)?);
+        Some(format!("#{number} {} · {}", kind.short, format::duration_ns(ns)))
+    }
+}
+
+/// A text on a ground of its own, kept on the screen.
+fn label(frame: &mut Frame, camera: &Camera, x: f64, y: f64, text: String, ground: Ink, ink: Ink) {
+    let text = fit(&text, camera.width);
+    let w = text.chars().count() as f64 * LETTER_PX + 10.0;
+    let x = x.min(camera.width - w).max(0.0);
+    frame.over.push((ground, Rect { x, y, w, h: 18.0 }));
+    frame.notes.push(Text {
+        x: x + 5.0,
+        y: y + 13.0,
+        text,
+        ink,
+        strong: false,
+    });
 }
 
 /// Adds a bar of a colour.

@@ -33,6 +33,8 @@ pub struct Camera {
     pub height: f64,
     /// How far the lanes are scrolled, in px.
     pub scroll: f64,
+    /// Where the pointer is, in px.
+    pub pointer: (f64, f64),
     /// The kernel below the pointer.
     pub hovered: Option<Pick>,
     /// The kernel that was chosen.

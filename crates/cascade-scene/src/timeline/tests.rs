@@ -62,6 +62,7 @@ fn camera(scene: &Scene, width: f64) -> Camera {
         width,
         height: scene.height(),
         scroll: 0.0,
+        pointer: (0.0, 0.0),
         hovered: None,
         selected: None,
         scrub: None,
