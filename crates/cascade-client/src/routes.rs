@@ -2,7 +2,7 @@
 
 use cascade_api::{
     Comparison, GpuConfig, Health, KernelColumns, KernelDetail, KernelStat, RunCreate, RunDetail, RunFile,
-    RunResults, RunSummary, ScenarioBase, ScenarioProfile, SimFile, SimResults, SimStepDigest,
+    RunResults, RunSummary, RunTimeline, ScenarioBase, ScenarioProfile, SimFile, SimResults, SimStepDigest,
     SimStepTimeline, TraceDetail, TraceSummary,
 };
 use reqwest::Method;
@@ -132,6 +132,14 @@ impl Client {
     /// See [`Error`].
     pub async fn kernel_columns(&self, run: &str) -> Result<KernelColumns> {
         self.get(&["runs", run, "kernel-columns"]).await
+    }
+
+    /// A run's kernels as columns, for a timeline.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn timeline(&self, run: &str) -> Result<RunTimeline> {
+        self.get(&["runs", run, "timeline"]).await
     }
 
     /// Real against simulated time.

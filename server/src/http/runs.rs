@@ -8,8 +8,8 @@ use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use cascade_api::limits::MAX_JSON_BYTES;
 use cascade_api::{
-    Comparison, FieldError, KernelColumns, KernelStat, Loc, RunCreate, RunDetail, RunFile, RunId, RunResults, RunSummary,
-    RunTimeline, SimStepDigest, SimStepTimeline, TimelineLevel,
+    Comparison, FieldError, KernelColumns, KernelStat, Loc, RunCreate, RunDetail, RunFile, RunId, RunResults,
+    RunSummary, RunTimeline, SimStepDigest, SimStepTimeline, TimelineLevel,
 };
 
 use super::answer::attachment;

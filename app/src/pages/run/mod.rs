@@ -16,8 +16,8 @@ use leptos_meta::Title;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{query_signal_with_options, use_params_map};
 
-use crate::data::{self, DataError};
 use super::timeline::TimelineCard;
+use crate::data::{self, DataError};
 use crate::live::Live;
 use crate::ui::loaded;
 use files::Files;
@@ -88,6 +88,10 @@ fn Run(
     let sims: Vec<SimId> = run.sims.iter().map(|sim| sim.id.clone()).collect();
     let live = Live::new(run, comparison);
     let steps = !digests.is_empty();
+    let done = Signal::derive(move || {
+        live.run
+            .with(|run| run.sims.iter().map(|sim| sim.kernels_done).sum::<u64>())
+    });
 
     // The selected sim and kernel are in the address, so that a link shows the same log and panel.
     let stay = || NavigateOptions {
@@ -117,7 +121,7 @@ fn Run(
     view! {
         <Head live />
         <section class="tiles" aria-label="Simulations">{tiles}</section>
-        <TimelineCard run=id.clone() steps />
+        <TimelineCard run=id.clone() steps done />
         <Request live run=id.clone() digests />
         <Sensitivity live gpus />
         <Kernels live on_open=Callback::new(move |index: u64| open_kernel.set(Some(index))) />

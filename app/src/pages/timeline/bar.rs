@@ -72,7 +72,11 @@ fn Search(
     let go = move |back: bool| {
         timeline.change(|stage| {
             let from = stage.camera.selected;
-            let pick = if back { stage.scene.previous(from) } else { stage.scene.next(from) };
+            let pick = if back {
+                stage.scene.previous(from)
+            } else {
+                stage.scene.next(from)
+            };
             stage.select(pick);
         });
     };

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use cascade_api::{KernelStat, RunId, TimelineLevel};
+use cascade_api::{RunId, TimelineLevel};
 use leptos::html;
 use leptos::prelude::*;
 use send_wrapper::SendWrapper;
@@ -21,8 +21,8 @@ use super::told::{Status, Told};
 use crate::data;
 use crate::ui::{ButtonLink, Card, Failure};
 
-/// New kernels are drawn together this often.
-const GROW_EVERY: Duration = Duration::from_millis(400);
+/// Shortest time between new kernels and the picture that shows them, in ms.
+const FOLLOW_MS: f64 = 1_000.0;
 
 /// A handle on one timeline, for its parts.
 #[derive(Clone, Copy)]
@@ -31,6 +31,8 @@ pub(super) struct Timeline {
     /// The stage, once the page is alive.
     stage: StoredValue<Option<SendWrapper<Shared>>>,
     runs: StoredValue<Vec<RunId>>,
+    /// How long the last answer took, in ms.
+    took: StoredValue<f64>,
 }
 
 impl Timeline {
@@ -50,12 +52,19 @@ impl Timeline {
     /// Fetches the lanes of a level and looks at what the address, or else the present view, says.
     pub(super) fn fetch(self, level: TimelineLevel, keep: bool) {
         let Some(stage) = self.shared() else { return };
-        let mut link = if keep { stage.borrow().link() } else { address::read() };
+        let mut link = if keep {
+            stage.borrow().link()
+        } else {
+            address::read()
+        };
         if stage.borrow().level != level && keep {
             // Times and numbers of another level say nothing in this one.
             (link.view, link.selected, link.scrub) = (None, None, None);
         }
-        self.told.status.set(Status::Loading);
+        if self.told.status.get_untracked() != Status::Ready {
+            self.told.status.set(Status::Loading);
+        }
+        let started = web_sys::js_sys::Date::now();
         let runs = self.runs.get_value();
         leptos::task::spawn_local(async move {
             let mut answers = Vec::new();
@@ -71,29 +80,32 @@ impl Timeline {
             // The page may be gone by now.
             if self.told.status.try_get_untracked().is_some() {
                 stage.borrow_mut().load(answers, level, &link);
+                self.took.set_value(web_sys::js_sys::Date::now() - started);
                 moved(&stage);
             }
         });
     }
 
-    /// Adds kernels that sims finished.
-    pub(crate) fn grow(self, kernels: &[KernelStat]) {
-        let fresh: Vec<_> = kernels
-            .iter()
-            .filter_map(|stat| {
-                let ns = stat.sim_time_ns?;
-                Some((stat.sim_id.clone(), stat.kernel_index, stat.kernel_name.clone(), ns))
-            })
-            .collect();
-        if fresh.is_empty() {
-            return;
-        }
-        if let Some(stage) = self.shared()
-            && stage.borrow().level == TimelineLevel::Kernels
-        {
-            stage.borrow_mut().grow(&fresh);
-            moved(&stage);
-        }
+    /// Fetches again when sims have finished more kernels, at most every few seconds: how long the last answer took
+    /// to come and draw sets the pace, so that a long run's columns never take most of the time.
+    fn follow(self, done: Signal<u64>) {
+        let waiting = StoredValue::new(false);
+        let seen = StoredValue::new(None::<u64>);
+        Effect::new(move || {
+            let done = done.get();
+            let earlier = seen.try_update_value(|seen| seen.replace(done)).flatten();
+            if earlier.is_none() || earlier == Some(done) || waiting.get_value() {
+                return;
+            }
+            waiting.set_value(true);
+            let again = move || {
+                if waiting.try_set_value(false).is_none() {
+                    self.fetch(self.told.level.get_untracked(), true);
+                }
+            };
+            let pause = self.took.get_value().mul_add(10.0, FOLLOW_MS);
+            set_timeout(again, Duration::from_millis(pause as u64));
+        });
     }
 }
 
@@ -104,15 +116,16 @@ pub(super) fn Canvas(
     runs: Vec<RunId>,
     /// Whether sims sent step timelines.
     steps: bool,
-    /// Hands out the timeline.
-    #[prop(optional, into)]
-    on_ready: Option<Callback<Timeline>>,
+    /// Kernels that the page's run has finished, which may grow.
+    #[prop(into)]
+    done: Signal<u64>,
 ) -> impl IntoView {
     let told = Told::new();
     let timeline = Timeline {
         told,
         stage: StoredValue::new(None),
         runs: StoredValue::new(runs),
+        took: StoredValue::new(0.0),
     };
     let (canvas, scroller, probe) = (
         NodeRef::<html::Canvas>::new(),
@@ -150,10 +163,8 @@ pub(super) fn Canvas(
         timeline.runs.set_value(more);
         let link = address::read();
         timeline.fetch(if steps { link.level } else { TimelineLevel::Kernels }, false);
-        if let Some(ready) = on_ready {
-            ready.run(timeline);
-        }
     });
+    timeline.follow(done);
     let with_hands = move |act: &dyn Fn(&mut Hands, &Shared)| {
         let hands = hands.with_value(|hands| hands.as_ref().map(|hands| Rc::clone(hands)));
         if let (Some(hands), Some(stage)) = (hands, timeline.shared()) {
@@ -171,7 +182,8 @@ pub(super) fn Canvas(
     };
     let on_up = move |event: leptos::ev::PointerEvent| with_hands(&|hands, stage| hands.up(stage, &event));
     let height = move || format!("height:{}px", told.height.get());
-    let words = move || match told.status.get() {
+    let words = move || {
+        match told.status.get() {
         Status::Failed(error) => {
             view! { <Failure error on_retry=move |()| timeline.fetch(told.level.get_untracked(), true) /> }.into_any()
         }
@@ -180,6 +192,7 @@ pub(super) fn Canvas(
             view! { <p class="muted" role="status">"No kernel has finished yet. New ones appear here as they do."</p> }.into_any()
         }
         Status::Ready => ().into_any(),
+    }
     };
     view! {
         <div class="timeline">
@@ -268,7 +281,10 @@ fn observe(stage: &Shared, scroller: &web_sys::Element) -> Observers {
         // It fails only for options that ask for nothing.
         _ = theme.observe_with_options(&root, &options);
     }
-    let system = window().match_media("(prefers-color-scheme: dark)").ok().flatten();
+    let system = window()
+        .match_media("(prefers-color-scheme: dark)")
+        .ok()
+        .flatten();
     if let Some(system) = &system {
         system.set_onchange(Some(themed.as_ref().unchecked_ref()));
     }
@@ -287,11 +303,14 @@ pub(crate) fn TimelineCard(
     run: RunId,
     /// Whether sims sent step timelines.
     steps: bool,
+    /// Kernels that the run has finished.
+    #[prop(into)]
+    done: Signal<u64>,
 ) -> impl IntoView {
     let page = format!("/runs/{}/timeline", data::segment(run.as_str()));
     view! {
         <Card title="Timeline" aside=move || view! { <ButtonLink href=page>"Full page"</ButtonLink> }>
-            <Canvas runs=vec![run] steps />
+            <Canvas runs=vec![run] steps done />
         </Card>
     }
 }

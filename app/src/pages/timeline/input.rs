@@ -142,7 +142,11 @@ fn press(stage: &mut Stage, x: f64, y: f64) -> (Hold, bool) {
         Target::Minimap(time) => {
             let view = stage.camera.view;
             let inside = view.from <= time && time <= view.to;
-            let held = if inside { time - view.from } else { view.span() / 2.0 };
+            let held = if inside {
+                time - view.from
+            } else {
+                view.span() / 2.0
+            };
             window_to(stage, x, held);
             (Hold::Window(held), true)
         }

@@ -42,10 +42,7 @@ impl Surface {
         self.canvas.set_width((width * self.ratio).round() as u32);
         self.canvas.set_height((height * self.ratio).round() as u32);
         // It fails for no property that there is.
-        _ = self
-            .canvas
-            .style()
-            .set_property("height", &format!("{height}px"));
+        _ = self.canvas.style().set_property("height", &format!("{height}px"));
     }
 
     /// Whether the device's pixels are others than those it was sized for.
@@ -85,9 +82,7 @@ impl Surface {
 
     fn clear(&self) {
         // Only a matrix without inverse is refused.
-        _ = self
-            .ctx
-            .set_transform(self.ratio, 0.0, 0.0, self.ratio, 0.0, 0.0);
+        _ = self.ctx.set_transform(self.ratio, 0.0, 0.0, self.ratio, 0.0, 0.0);
         self.ctx.clear_rect(0.0, 0.0, self.width, self.height);
     }
 

@@ -28,12 +28,18 @@ pub(super) fn Legend(
     let entries = move || {
         let groups = told.groups.get();
         let all: f64 = groups.iter().map(|group| group.ns).sum();
-        let (own, rest): (Vec<Group>, Vec<Group>) =
-            groups.into_iter().filter(|group| group.ns > 0.0).partition(|group| group.paint < REST);
+        let (own, rest): (Vec<Group>, Vec<Group>) = groups
+            .into_iter()
+            .filter(|group| group.ns > 0.0)
+            .partition(|group| group.paint < REST);
         let share = move |ns: f64| format::fixed(ns / all.max(f64::MIN_POSITIVE) * 100.0, 1, "%");
         let entry = move |group: Group| {
             let (name, pressed) = (group.name.clone(), group.name.clone());
-            let pressed = move || told.filter.with(|filter| filter.group.as_ref() == Some(&pressed)).to_string();
+            let pressed = move || {
+                told.filter
+                    .with(|filter| filter.group.as_ref() == Some(&pressed))
+                    .to_string()
+            };
             view! {
                 <button type="button" class="legend-item" aria-pressed=pressed title="Show this group alone" on:click=move |_| toggle(name.clone())>
                     <i class=format!("swatch series-{}", group.paint) aria-hidden="true"></i>
@@ -70,7 +76,9 @@ pub(super) fn ReadOut(
             Some((number, name)) => format!("#{number} {name}"),
             None => "idle".to_owned(),
         };
-        let ns = running.ns.map_or_else(|| format::NONE.to_owned(), format::duration_ns);
+        let ns = running
+            .ns
+            .map_or_else(|| format::NONE.to_owned(), format::duration_ns);
         view! { <tr><td>{running.lane}</td><td class="kernel">{kernel}</td><td>{running.step}</td><td class="number">{ns}</td></tr> }
     };
     let shown = move || {
@@ -100,9 +108,20 @@ pub(super) fn Panel(
 ) -> impl IntoView {
     let shown = move || {
         let selected = timeline.told.selection.get()?;
-        let Selected { number, short, name, group, range, beside, lane, .. } = selected;
+        let Selected {
+            number,
+            short,
+            name,
+            group,
+            range,
+            beside,
+            lane,
+            ..
+        } = selected;
         let row = move |(at, beside): (usize, Beside)| {
-            let ns = beside.ns.map_or_else(|| format::NONE.to_owned(), format::duration_ns);
+            let ns = beside
+                .ns
+                .map_or_else(|| format::NONE.to_owned(), format::duration_ns);
             let ratio = match beside.ratio {
                 _ if at == lane => "selected".to_owned(),
                 Some(ratio) => format!("× {ratio:.3}"),
@@ -160,7 +179,9 @@ pub(super) fn TopKernels(
     let table = move || {
         let table = told.table.get();
         let columns = ["Kernel", "Group", "#Launches"].map(str::to_owned).into_iter();
-        let columns: Vec<String> = columns.chain(table.lanes.iter().map(|lane| format!("#{lane}"))).collect();
+        let columns: Vec<String> = columns
+            .chain(table.lanes.iter().map(|lane| format!("#{lane}")))
+            .collect();
         let row = |row: cascade_scene::timeline::read::Row| {
             let cells: Vec<_> = row
                 .ns

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use cascade_api::{RunTimeline, SimId, TimelineLevel};
+use cascade_api::{RunTimeline, TimelineLevel};
 use cascade_scene::timeline::layout::{HEAD, MINIMAP, lane_height};
 use cascade_scene::timeline::link::{self, Link};
 use cascade_scene::timeline::{Align, Camera, Filter, Frame, Pick, Scene, View};
@@ -112,22 +112,6 @@ impl Stage {
         }
     }
 
-    /// Adds kernels that finished; a view of everything goes on showing everything.
-    pub(super) fn grow(&mut self, kernels: &[(SimId, u64, String, f64)]) -> bool {
-        let all = self.camera.view == View::all(self.scene.total());
-        let mut known = true;
-        for (sim, number, name, ns) in kernels {
-            known &= self.scene.push(sim, *number, name, *ns);
-        }
-        self.scene.settle();
-        self.strip_fits = false;
-        if all {
-            self.camera.view = View::all(self.scene.total());
-        }
-        self.told.loaded(self);
-        known
-    }
-
     /// Lines lanes up another way; what is looked at stays, if it is selected.
     pub(super) fn set_align(&mut self, align: Align) {
         self.scene.set_align(align);
@@ -136,7 +120,9 @@ impl Stage {
         let total = self.scene.total();
         let view = View::all(total);
         self.camera.view = match self.camera.selected.and_then(|pick| self.scene.range(pick)) {
-            Some(range) => View::between(range.from - 4.0 * range.span(), range.to + 4.0 * range.span()).within(total),
+            Some(range) => {
+                View::between(range.from - 4.0 * range.span(), range.to + 4.0 * range.span()).within(total)
+            }
             None => view,
         };
         self.told.loaded(self);
@@ -195,7 +181,8 @@ impl Stage {
     pub(super) fn zoom_to_selected(&mut self) {
         if let Some(range) = self.camera.selected.and_then(|pick| self.scene.range(pick)) {
             let around = range.span() * 2.0;
-            self.camera.view = View::between(range.from - around, range.to + around).within(self.scene.total());
+            self.camera.view =
+                View::between(range.from - around, range.to + around).within(self.scene.total());
         }
     }
 

@@ -373,7 +373,11 @@ impl Scene {
         }
         if let Some(text) = camera.hovered.and_then(|pick| self.about(pick)) {
             let (x, y) = camera.pointer;
-            let y = if y + 40.0 > camera.height { y - 30.0 } else { y + 16.0 };
+            let y = if y + 40.0 > camera.height {
+                y - 30.0
+            } else {
+                y + 16.0
+            };
             label(frame, camera, x + 12.0, y, text, Ink::Text, Ink::Ground);
         }
         if let Some(time) = camera.scrub {
@@ -386,7 +390,15 @@ impl Scene {
             };
             frame.over.push((Ink::Accent, line));
             let text = format::duration_ns(time);
-            label(frame, camera, x + 2.0, MINIMAP + 3.0, text, Ink::Accent, Ink::OnBar);
+            label(
+                frame,
+                camera,
+                x + 2.0,
+                MINIMAP + 3.0,
+                text,
+                Ink::Accent,
+                Ink::OnBar,
+            );
         }
         self.draw_window(camera, frame);
     }

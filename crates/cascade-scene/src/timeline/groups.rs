@@ -105,16 +105,6 @@ impl Kinds {
         at
     }
 
-    /// A known kind of that name, whatever its group.
-    pub fn named(&self, name: &str) -> Option<u32> {
-        let first = KernelKind {
-            name: name.to_owned(),
-            group: String::new(),
-        };
-        let (kind, at) = self.by_kind.range(first..).next()?;
-        (kind.name == name).then_some(*at)
-    }
-
     /// A kind.
     pub fn get(&self, kind: u32) -> Option<&Kind> {
         self.kinds.get(kind as usize)

@@ -78,19 +78,6 @@ impl Track {
         self.ns.is_empty()
     }
 
-    /// Adds a kernel that just finished; [`Self::lay`] and [`Self::paint`] have to follow.
-    pub(super) fn push(&mut self, number: u64, kind: u32, ns: f64) {
-        let at = self.len() as u64;
-        if self.index.is_empty() && number != at {
-            self.index = (0..at).collect();
-        }
-        if number != at || !self.index.is_empty() {
-            self.index.push(number);
-        }
-        self.kind.push(kind);
-        self.ns.push(if ns.is_finite() { ns.max(0.0) } else { 0.0 });
-    }
-
     /// Puts each kernel into its place: into the slot of its number, where there are slots, otherwise where it was
     /// given, otherwise after the one before. What would begin before the last one ended is cut at the front.
     pub(super) fn lay(&mut self, slots: Option<&[f64]>) {

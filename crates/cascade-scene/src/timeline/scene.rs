@@ -1,6 +1,6 @@
 //! All lanes of a timeline, from the answers of one or several runs.
 
-use cascade_api::{Engine, KernelKind, RunTimeline, SimId, TimelineLane, TimelineSteps};
+use cascade_api::{Engine, RunTimeline, SimId, TimelineLane, TimelineSteps};
 
 use super::groups::{Filter, Kinds, Painted};
 use super::lane::{StepSpan, Track};
@@ -79,32 +79,8 @@ impl Scene {
         scene
     }
 
-    /// Adds a kernel that a sim finished; it shows after [`Self::settle`]. A sim without a lane is passed over, as
-    /// is a kernel that is there already.
-    pub fn push(&mut self, sim: &SimId, number: u64, name: &str, ns: f64) -> bool {
-        let Some(lane) = self.lanes.iter_mut().find(|lane| lane.sim.as_ref() == Some(sim)) else {
-            return false;
-        };
-        let last = lane
-            .track
-            .len()
-            .checked_sub(1)
-            .and_then(|at| lane.track.number(at));
-        if last.is_some_and(|last| number <= last) {
-            return true;
-        }
-        let kind = self.kinds.named(name).unwrap_or_else(|| {
-            self.kinds.intern(&KernelKind {
-                name: name.to_owned(),
-                group: crate::kernel_name::readable(name),
-            })
-        });
-        lane.track.push(number, kind, ns);
-        true
-    }
-
-    /// Lays everything out anew: after kernels were added, the filter or the alignment changed.
-    pub fn settle(&mut self) {
+    /// Lays everything out anew: after the filter or the alignment changed.
+    fn settle(&mut self) {
         self.painted = self.kinds.painted(&self.filter);
         self.slots.clear();
         if self.align == Align::Kernel {

@@ -178,6 +178,8 @@ proptest! {
         }
         let panned = view.panned(total * 0.1, total);
         prop_assert!((panned.span() - view.span()).abs() <= 1e-9 * total);
+        prop_assert_eq!(view.panned(f64::NEG_INFINITY, total).from, 0.0);
+        prop_assert!((view.panned(f64::INFINITY, total).to - total).abs() <= 1e-9 * total);
     }
 
     #[test]
@@ -300,20 +302,6 @@ fn the_largest_groups_have_colours_of_their_own() {
         ("group 1", 14.0, 0)
     );
     assert_eq!(groups.iter().filter(|group| group.paint == REST).count(), 2);
-}
-
-#[test]
-fn new_kernels_go_to_their_lane_once() {
-    let mut scene = scene(vec![vec![(0, 5.0)], Vec::new()]);
-    assert!(scene.push(&"sim-1".into(), 0, "kernel_3", 7.0));
-    assert!(scene.push(&"sim-1".into(), 2, "brand_new", 1.0));
-    assert!(scene.push(&"sim-1".into(), 2, "brand_new", 1.0), "known already");
-    assert!(!scene.push(&"sim-9".into(), 0, "kernel_3", 7.0));
-    scene.settle();
-    let track = &scene.lanes()[1].track;
-    assert_eq!((track.len(), track.total(), track.number(1)), (2, 8.0, Some(2)));
-    assert_eq!(track.position(1), None);
-    assert_eq!(scene.total(), 8.0);
 }
 
 #[test]

@@ -50,9 +50,10 @@ impl View {
         .within(total)
     }
 
-    /// Moved by `by` ns.
+    /// Moved by `by` ns, however far that is: to an end of the timeline at most.
     #[must_use]
     pub fn panned(self, by: f64, total: f64) -> Self {
+        let by = by.clamp(-total.max(0.0), total.max(0.0));
         Self {
             from: self.from + by,
             to: self.to + by,
