@@ -73,7 +73,7 @@ test("samples show how they agree with real time, and other traces are paired by
   expect(text).toMatch(/A · SM90_H100 mean absolute error [0-9.]+ % over 1[01] means of kernel groups/);
   expect(text).toContain("reconstructed from published statistics");
   expect(text).toMatch(/B · SM90_H200 not shown: counterfactual/);
-  const chart = card.getByRole("img");
+  const chart = card.getByRole("img", { name: /Simulated against real time/ });
   await expect(chart.locator("svg circle").first()).toBeVisible();
   await chart.focus();
   await page.keyboard.press("ArrowRight");

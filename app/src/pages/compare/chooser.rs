@@ -100,11 +100,12 @@ fn Column(
     let mut from_here = without.clone();
     from_here.insert(0, pick.clone());
     let leave = format!("Leave {} of {} out", pick.gpu, pick.run);
-    let start = format!("Compare the others with {} of {}", pick.gpu, pick.run);
     let start = (place > 0).then(|| {
+        let others = format!(": compare the others with {} of {}", pick.gpu, pick.run);
         view! {
-            <a class="button ghost" href=address(&from_here) title=start.clone() aria-label=start>
+            <a class="button ghost" href=address(&from_here)>
                 "Make A"
+                <span class="visually-hidden">{others}</span>
             </a>
         }
     });

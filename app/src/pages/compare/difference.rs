@@ -186,7 +186,11 @@ fn one_row(difference: &Scene, lines: &Lines, row: &Row) -> impl IntoView + use<
         view! { <td class="number muted">{text}</td> }
     });
     let delta = row.delta_ns();
-    let class = if delta > 0.0 { "number more" } else { "number less" };
+    let class = match delta {
+        delta if delta > 0.0 => "number more",
+        delta if delta < 0.0 => "number less",
+        _ => "number",
+    };
     let part = row
         .relative()
         .map_or_else(|| format::NONE.to_owned(), format::deviation);
