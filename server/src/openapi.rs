@@ -98,6 +98,7 @@ pub(crate) struct ChromeTrace {
         document,
         traces::list,
         traces::get,
+        traces::synthetic,
         gpus::list,
         gpus::create,
         gpus::get,

@@ -3,7 +3,7 @@
 use cascade_api::{
     Comparison, GpuConfig, Health, KernelColumns, KernelDetail, KernelStat, RunCreate, RunDetail, RunFile,
     RunResults, RunSummary, RunTimeline, ScenarioBase, ScenarioProfile, SimFile, SimResults, SimStepDigest,
-    SimStepTimeline, TraceDetail, TraceSummary,
+    SimStepTimeline, TraceDetail, TraceMade, TraceSummary,
 };
 use reqwest::Method;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
@@ -36,6 +36,19 @@ impl Client {
     /// See [`Error`].
     pub async fn trace(&self, id: &str) -> Result<TraceDetail> {
         self.get(&["traces", id]).await
+    }
+
+    /// Makes the small synthetic trace to try the app with, unless it is there.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn synthetic_trace(&self) -> Result<TraceMade> {
+        let url = self.url(&["synthetic-trace"]);
+        json(
+            self.send(Repeat::Always, |c| Ok(c.request(Method::POST, url.clone())))
+                .await?,
+        )
+        .await
     }
 
     /// The GPUs that a run can simulate, by name.

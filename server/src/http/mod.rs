@@ -28,6 +28,7 @@ pub fn router(state: AppState) -> Router {
         .route("/api/openapi.json", get(openapi::document))
         .route("/api/traces", get(traces::list))
         .route("/api/traces/{trace_id}", get(traces::get))
+        .route("/api/synthetic-trace", post(traces::synthetic))
         .route("/api/gpu-configs", get(gpus::list).post(gpus::create))
         .route("/api/gpu-configs/{name}", get(gpus::get).delete(gpus::delete))
         .route("/api/runs", get(runs::list).post(runs::create))

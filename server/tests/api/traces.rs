@@ -100,3 +100,42 @@ async fn gpus_come_by_name() {
     );
     assert_eq!(h100["engines"], json!(["cascade"]));
 }
+
+#[tokio::test]
+async fn the_synthetic_trace_is_made_once_for_its_owner_and_becomes_ready() {
+    let app = TestApp::start().await;
+    let path = "/api/synthetic-trace";
+    let stranger = app.bare(Method::POST, path).send().await.unwrap();
+    assert_eq!(stranger.status(), StatusCode::UNAUTHORIZED);
+    assert_eq!(app.get("/api/traces").await, json!([]), "nothing was made");
+
+    // Two at once make one.
+    let (one, two) = tokio::join!(app.post(path, json!(null)), app.post(path, json!(null)));
+    let mut statuses = [one.status(), two.status()];
+    statuses.sort();
+    assert_eq!(statuses, [StatusCode::OK, StatusCode::CREATED]);
+    let made: serde_json::Value = two.json().await.unwrap();
+    assert_eq!(made["id"], "synthetic-opt-125m");
+
+    let limit = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    let trace = loop {
+        let answer = app
+            .request(Method::GET, "/api/traces/synthetic-opt-125m")
+            .send()
+            .await
+            .unwrap();
+        let trace: serde_json::Value = answer.json().await.unwrap();
+        match trace["state"].as_str() {
+            Some("ready") => break trace,
+            Some("failed") => panic!("{}", trace["error"]),
+            _ => assert!(std::time::Instant::now() < limit, "not ready: {trace}"),
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+    };
+    assert_eq!(
+        (&trace["synthetic"], &trace["sample"]),
+        (&json!(true), &json!(false))
+    );
+    assert_eq!(trace["has_step_timeline"], json!(true));
+    assert!(trace["kernel_count"].as_u64().unwrap() > 10);
+}

@@ -98,6 +98,12 @@ pub(super) const MAIN: &[Line] = &[
         r##"curl -s "$CASCADE_URL/api/traces/nope" -H "Authorization: Bearer $CASCADE_TOKEN""##,
     ),
     line(
+        "synthetic-trace",
+        "POST /api/synthetic-trace",
+        "",
+        r##"curl -s -X POST "$CASCADE_URL/api/synthetic-trace" -H "Authorization: Bearer $CASCADE_TOKEN""##,
+    ),
+    line(
         "gpu-configs",
         "GET /api/gpu-configs",
         "",
