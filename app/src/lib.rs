@@ -28,7 +28,7 @@ use leptos_router::{SsrMode, path};
 pub use shell::shell;
 pub use site::{SITE_META, Site};
 
-use layout::{Footer, TopBar};
+use layout::{Footer, Theme, TopBar};
 use pages::NotFound;
 
 /// The whole application.
@@ -40,10 +40,14 @@ pub fn App() -> AnyView {
     provide_meta_context();
     provide_context(site::initial_site());
     clock::provide();
+    Theme::provide();
+    let toasts = ui::Toasts::default();
+    provide_context(toasts);
     view! {
         <Title formatter=document_title text="Cascade" />
         <Router>
             <a class="skip-link" href="#main">"Skip to content"</a>
+            <FollowRoute />
             <TopBar />
             <main id="main" tabindex="-1">
                 <Routes fallback=|| view! { <NotFound /> }>
@@ -60,13 +64,22 @@ pub fn App() -> AnyView {
                     <Route path=path!("/sims/:id/kernels/:index") view=|| view! { <pages::KernelPage /> }.into_any() ssr=SsrMode::Async />
                     <Route path=path!("/compare") view=|| view! { <pages::Compare /> }.into_any() ssr=SsrMode::Async />
                     <Route path=path!("/runs/:id/timeline") view=|| view! { <pages::TimelinePage /> }.into_any() ssr=SsrMode::Async />
+                    <Route path=path!("/ui") view=|| view! { <pages::Components /> }.into_any() ssr=SsrMode::Async />
                     <Route path=path!("/runs/:id") view=|| view! { <pages::RunPage /> }.into_any() ssr=SsrMode::Async />
                 </Routes>
             </main>
             <Footer />
         </Router>
+        <ui::Toaster toasts />
+        <ui::TooltipHost />
     }
     .into_any()
+}
+
+/// Moves the focus along with the pages; inside the router, which knows the path.
+#[component]
+fn FollowRoute() -> impl IntoView {
+    layout::follow_route();
 }
 
 /// A page's title with the product's name. While rendering on the server `leptos_meta` writes it into the HTML as

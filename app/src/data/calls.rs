@@ -3,7 +3,8 @@
 use cascade_api::{
     Comparison, GpuConfig, GpuConfigCreate, GpuDetail, GpuName, Health, KernelColumns, KernelDetail,
     KernelStat, RunCreate, RunDetail, RunFile, RunId, RunSummary, RunTimeline, SavedScenario, ScenarioBase,
-    ScenarioProfile, ScenarioResult, SimId, SimStepDigest, TimelineLevel, TraceDetail, TraceId, TraceSummary,
+    ScenarioProfile, ScenarioResult, SimId, SimStepDigest, TimelineLevel, TraceDetail, TraceId, TraceMade,
+    TraceSummary,
 };
 use cascade_scene::explorer::Answer;
 
@@ -106,6 +107,22 @@ fetch!(
     scenarios_saved() -> Vec<SavedScenario>, "/api/scenarios/saved"
 );
 
+/// One heading of the documents: the page's title, the heading, its address, and the words below it, which are
+/// passed over.
+#[derive(Clone, Debug, serde::Deserialize)]
+pub struct DocEntry(pub String, pub String, pub String, pub serde::de::IgnoredAny);
+
+/// What the documents' search looks through: a file beside the app, so only a browser reads it.
+///
+/// # Errors
+/// When the file is not there, as in a build without documents.
+pub async fn doc_index() -> Result<Vec<DocEntry>, DataError> {
+    #[cfg(all(feature = "hydrate", not(feature = "ssr")))]
+    return super::browser::get("/docs/assets/search.json").await;
+    #[cfg(not(all(feature = "hydrate", not(feature = "ssr"))))]
+    Err(DataError::text(0, "only a browser searches the documents"))
+}
+
 /// What an explorer's link comes to, for the first paint; a browser works it out itself.
 pub async fn explored(link: String) -> Option<Answer> {
     #[cfg(feature = "ssr")]
@@ -176,6 +193,11 @@ change!(
 change!(
     /// Cancels every sim of a run that has not finished.
     cancel_run(id: RunId) -> RunDetail, format!("/api/runs/{}/cancel", segment(id.as_str())), ()
+);
+
+change!(
+    /// Makes the small synthetic trace of the first steps, unless it is there.
+    make_synthetic_trace() -> TraceMade, "/api/synthetic-trace", ()
 );
 
 change!(

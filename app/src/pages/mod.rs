@@ -1,6 +1,7 @@
 //! One module for each page.
 
 mod compare;
+mod components;
 mod explore;
 mod gpus;
 mod home;
@@ -13,6 +14,7 @@ mod token;
 mod traces;
 
 pub(crate) use compare::Compare;
+pub(crate) use components::Components;
 pub(crate) use explore::Explore;
 pub(crate) use gpus::{GpuPage, Gpus, NewGpu};
 pub(crate) use home::Home;
