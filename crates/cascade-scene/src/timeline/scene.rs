@@ -69,7 +69,7 @@ impl Scene {
         for answer in answers {
             let kinds: Vec<u32> = answer.kinds.iter().map(|kind| scene.kinds.intern(kind)).collect();
             for lane in answer.lanes {
-                let lane = read(&answer.run_id.to_string(), several, &kinds, lane);
+                let lane = read(answer.run_id.as_str(), several, &kinds, lane);
                 scene.lanes.push(lane);
             }
         }

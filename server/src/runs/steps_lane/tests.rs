@@ -1,3 +1,5 @@
+//! Where steps and kernels are put.
+
 use std::sync::Arc;
 
 use super::*;
