@@ -162,7 +162,7 @@ pub enum Error {
     #[error("trace {0} names no GPU; give gpu_config")]
     NoTarget(TraceId),
     /// Requests are not estimated on this GPU.
-    #[error("requests are estimated on {targets}, not on {gpu}")]
+    #[error("requests are estimated on {targets} and GPUs made from them, not on {gpu}")]
     UnsupportedTarget {
         /// The GPU asked for.
         gpu: GpuName,
