@@ -115,6 +115,15 @@ pub enum Error {
         /// The architecture it was captured on.
         trace_arch: String,
     },
+    /// The file is not one that can be looked at.
+    #[error("the file has no preview: {0}; download it instead")]
+    NoPreview(&'static str),
+    /// The address's query does not fit.
+    #[error("{0}")]
+    Query(String),
+    /// The range asked for begins where the log has ended.
+    #[error("the log has {0} bytes so far; the range begins after them")]
+    Range(u64),
     /// A run of more sims than one request may ask for.
     #[error("a run can have at most {max} sims, not {asked}")]
     TooManySims {
@@ -269,6 +278,8 @@ impl Error {
             | Self::NothingRecorded { .. }
             | Self::WrongArch { .. }
             | Self::TooManySims { .. }
+            | Self::Query(_)
+            | Self::NoPreview(_)
             | Self::FileName(_)
             | Self::NoTarget(_)
             | Self::OneSelector
@@ -278,6 +289,7 @@ impl Error {
             | Self::Scenario(_)
             | Self::Invalid(_) => 422,
             Self::BodyUnread(_) => 400,
+            Self::Range(_) => 416,
             Self::BaseFailed { .. } => 502,
             Self::Stopping => 503,
             Self::BaseTimeout { .. } => 504,

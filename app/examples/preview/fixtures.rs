@@ -1,9 +1,10 @@
 //! Invented traces, runs and events that show every state a page can be in.
 
 use cascade_api::{
-    ColumnKernel, Comparison, ComparisonRow, Engine, GpuConfig, KernelColumn, KernelColumns, KernelLaunch,
-    KernelStat, ReplicaTotal, RunDetail, RunEntry, RunEvent, RunFile, RunSummary, SimFile, SimId, SimMetrics,
-    SimState, SimSummary, Timestamp, TraceDetail, TraceId, TraceState, TraceSummary, run_state, sim_counts,
+    ColumnKernel, Comparison, ComparisonRow, Engine, FinishedKernel, GpuConfig, KernelColumn, KernelColumns,
+    KernelLaunch, KernelSlice, KernelStat, LiveBatch, ReplicaTotal, RunDetail, RunEntry, RunFile, RunSummary,
+    SimColumn, SimFile, SimId, SimMetrics, SimState, SimSummary, Timestamp, TraceDetail, TraceId, TraceState,
+    TraceSummary, run_state, sim_counts,
 };
 use indexmap::IndexMap;
 
@@ -392,33 +393,50 @@ pub(crate) fn files(run: &RunDetail) -> Vec<RunFile> {
     finished.flat_map(of).collect()
 }
 
-/// The next event of a run: in turn a log chunk, a kernel and the sim of its first running sim.
-pub(crate) fn step(run: &mut RunDetail, n: u64) -> RunEvent {
+/// Rows of a run's table, from `from` on.
+pub(crate) fn slice(run: &RunDetail, from: u64, rows: u64) -> KernelSlice {
+    let table = comparison(run);
+    let to = from.saturating_add(rows).min(table.rows.len() as u64);
+    let shown = || table.rows.iter().skip(from as usize).take((to - from) as usize);
+    let times = |sim: &SimSummary| (from..to.min(sim.kernels_done)).map(|index| stat(sim, index).sim_time_ns);
+    KernelSlice {
+        rows: table.rows.len() as u64,
+        from,
+        has_real_timing: true,
+        names: NAMES.map(String::from).to_vec(),
+        name: (from..to).map(|index| (index % 6) as u32).collect(),
+        real_ns: shown().map(|row| row.real_ns).collect(),
+        sims: run
+            .sims
+            .iter()
+            .map(|sim| SimColumn {
+                sim_id: sim.id.clone(),
+                ns: times(sim).collect(),
+            })
+            .collect(),
+        totals: Vec::new(),
+    }
+}
+
+/// The next changes of a run: its first running sim finishes a kernel and prints some lines.
+pub(crate) fn step(run: &mut RunDetail, n: u64) -> LiveBatch {
     let at = run
         .sims
         .iter()
         .position(|sim| sim.state == SimState::Running)
         .unwrap_or(0);
     let sim = &mut run.sims[at];
-    match n % 3 {
-        0 => RunEvent::Log {
-            sim_id: sim.id.clone(),
-            lines: (0..12)
-                .map(|line| format!("kernel {} line {line}: gpu_sim_cycle = 9120", sim.kernels_done))
-                .collect(),
-        },
-        1 => {
-            sim.kernels_done = (sim.kernels_done + 1).min(sim.kernels_total);
-            RunEvent::Kernel {
-                stat: Box::new(stat(sim, sim.kernels_done - 1)),
-            }
-        }
-        _ => {
-            sim.current_kernel = Some(name(sim.kernels_done));
-            sim.last_heartbeat_at = Some(ago(0));
-            RunEvent::Sim {
-                sim: Box::new(sim.clone()),
-            }
-        }
+    let index = sim.kernels_done.min(sim.kernels_total - 1);
+    sim.kernels_done = index + 1;
+    sim.current_kernel = Some(name(index + 1));
+    sim.last_heartbeat_at = Some(ago(0));
+    LiveBatch {
+        names: vec![name(index)],
+        kernels: vec![FinishedKernel(at as u32, index, 0, stat(sim, index).sim_time_ns)],
+        log: (0..12)
+            .map(|line| format!("step {n} line {line}: gpu_sim_cycle = 9120"))
+            .collect(),
+        log_skipped: 0,
+        sims: vec![sim.clone()],
     }
 }

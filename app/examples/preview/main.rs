@@ -23,7 +23,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
 use cascade_api::{
-    Comparison, GpuConfig, GpuDetail, GpuName, Health, KernelColumns, KernelStat, RunDetail, RunEvent,
+    Comparison, GpuConfig, GpuDetail, GpuName, Health, KernelColumns, KernelStat, LiveEvent, RunDetail,
     RunFile, RunId, RunSummary, SimId, SimStepDigest, SimSummary, TraceDetail, TraceId, TraceSummary,
 };
 use futures::Stream;
@@ -81,11 +81,23 @@ impl Backend for Fake {
     async fn kernel_columns(&self, id: RunId) -> Result<KernelColumns, DataError> {
         Ok(fixtures::columns(&self.run(id).await?))
     }
+
+    async fn run_slice(
+        &self,
+        id: RunId,
+        from: u64,
+        rows: u64,
+    ) -> Result<cascade_api::KernelSlice, DataError> {
+        Ok(fixtures::slice(&self.run(id).await?, from, rows))
+    }
     async fn run_files(&self, id: RunId) -> Result<Vec<RunFile>, DataError> {
         Ok(fixtures::files(&self.run(id).await?))
     }
     async fn run_digests(&self, id: RunId) -> Result<Vec<SimStepDigest>, DataError> {
         Ok(digests::digests(&self.run(id).await?))
+    }
+    async fn file_preview(&self, _: SimId, name: String) -> Result<cascade_api::FilePreview, DataError> {
+        Err(not_found(&name))
     }
     async fn scenario_bases(&self) -> Result<Vec<cascade_api::ScenarioBase>, DataError> {
         Ok(Vec::new())
@@ -118,14 +130,13 @@ fn answer<T: serde::Serialize>(result: Result<T, DataError>) -> Response {
 /// A run's events: the snapshot, then the running sims go on for ever.
 async fn events(Path(id): Path<RunId>) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
     let run = Fake.run(id).await.expect("the preview asks only for runs it has");
-    let kernels = fixtures::kernels(&run);
-    let first = RunEvent::Snapshot {
+    let first = LiveEvent::Snapshot {
         run: Box::new(run.clone()),
-        kernels,
+        log_bytes: 0,
     };
     let steps = futures::stream::unfold((run, 0_u64), |(mut run, n)| async move {
         tokio::time::sleep(Duration::from_millis(300)).await;
-        let event = fixtures::step(&mut run, n);
+        let event = LiveEvent::Batch(fixtures::step(&mut run, n));
         Some((event, (run, n + 1)))
     });
     let all = futures::StreamExt::chain(futures::stream::iter([first]), steps);
@@ -200,6 +211,10 @@ async fn main() {
             get(|Path(id)| async { answer(Fake.comparison(id).await) }),
         )
         .route(
+            "/api/runs/{id}/kernel-rows",
+            get(|Path(id)| async { answer(Fake.run_slice(id, 0, u64::MAX).await) }),
+        )
+        .route(
             "/api/runs/{id}/files",
             get(|Path(id)| async { answer(Fake.run_files(id).await) }),
         )
@@ -207,7 +222,7 @@ async fn main() {
             "/api/runs/{id}/step-digests",
             get(|Path(id)| async { answer(Fake.run_digests(id).await) }),
         )
-        .route("/api/runs/{id}/events", get(events))
+        .route("/api/runs/{id}/live", get(events))
         .leptos_routes_with_context(&options, generate_route_list(App), context, move || {
             shell(page.clone())
         })

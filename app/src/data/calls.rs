@@ -1,10 +1,10 @@
 //! The calls pages make. Under `ssr` they ask the [`super::Backend`]; in the browser they ask the REST API.
 
 use cascade_api::{
-    Comparison, GpuConfig, GpuConfigCreate, GpuDetail, GpuName, Health, KernelColumns, KernelDetail,
-    KernelStat, RunCreate, RunDetail, RunFile, RunId, RunSummary, RunTimeline, SavedScenario, ScenarioBase,
-    ScenarioProfile, ScenarioResult, SimId, SimStepDigest, TimelineLevel, TraceDetail, TraceId, TraceMade,
-    TraceSummary,
+    Comparison, FilePreview, GpuConfig, GpuConfigCreate, GpuDetail, GpuName, Health, KernelColumns,
+    KernelDetail, KernelSlice, KernelStat, RunCreate, RunDetail, RunFile, RunId, RunSummary, RunTimeline,
+    SavedScenario, ScenarioBase, ScenarioProfile, ScenarioResult, SimId, SimStepDigest, TimelineLevel,
+    TraceDetail, TraceId, TraceMade, TraceSummary,
 };
 use cascade_scene::explorer::Answer;
 
@@ -89,6 +89,11 @@ fetch!(
     format!("/api/sims/{}/kernels/{}", segment(id.as_str()), segment(&index))
 );
 fetch!(
+    /// Rows of a run's table of kernels, by columns: up to so many from a position on.
+    run_slice(id: RunId, from: u64, rows: u64) -> KernelSlice,
+    format!("/api/runs/{}/kernel-rows?from={from}&rows={rows}", segment(id.as_str()))
+);
+fetch!(
     /// What a run's sims say of whole steps and requests, in brief.
     run_digests(id: RunId) -> Vec<SimStepDigest>,
     format!("/api/runs/{}/step-digests", segment(id.as_str()))
@@ -98,6 +103,11 @@ fetch!(
     run_files(id: RunId) -> Vec<RunFile>, format!("/api/runs/{}/files", segment(id.as_str()))
 );
 
+fetch!(
+    /// The first lines of an output file.
+    file_preview(sim: SimId, name: String) -> FilePreview,
+    format!("/api/sims/{}/files/{}/preview", segment(sim.as_str()), segment(&name))
+);
 fetch!(
     /// Every finished sim that scenarios can rest on.
     scenario_bases() -> Vec<ScenarioBase>, "/api/scenarios/bases"
@@ -168,6 +178,58 @@ pub async fn run_timeline(id: RunId, level: TimelineLevel) -> Result<RunTimeline
     {
         let _: (RunId, TimelineLevel) = (id, level);
         Err(DataError::text(0, "only a browser draws a timeline"))
+    }
+}
+
+/// A piece of a sim's log, and its place in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogPiece {
+    /// The text; its first and last line may be cut.
+    pub text: String,
+    /// Bytes of the log before it.
+    pub from: u64,
+}
+
+/// Bytes of a log that are read at once.
+const LOG_PIECE: u64 = 256 << 10;
+
+/// The end of a sim's log: of its first `bytes` bytes, or of the whole as it is now.
+///
+/// # Errors
+/// What the API answered; status 0 when the server could not be reached or there is no browser.
+pub async fn log_end(sim: SimId, bytes: Option<u64>) -> Result<LogPiece, DataError> {
+    match bytes {
+        Some(bytes) => log_before(sim, bytes).await,
+        None => log_range(sim, format!("bytes=-{LOG_PIECE}")).await,
+    }
+}
+
+/// What a sim's log holds right before byte `to`.
+///
+/// # Errors
+/// What the API answered; status 0 when the server could not be reached or there is no browser.
+pub async fn log_before(sim: SimId, to: u64) -> Result<LogPiece, DataError> {
+    let from = to.saturating_sub(LOG_PIECE);
+    match to.checked_sub(1) {
+        Some(last) => log_range(sim, format!("bytes={from}-{last}")).await,
+        None => Ok(LogPiece {
+            text: String::new(),
+            from: 0,
+        }),
+    }
+}
+
+async fn log_range(sim: SimId, range: String) -> Result<LogPiece, DataError> {
+    #[cfg(all(feature = "hydrate", not(feature = "ssr")))]
+    {
+        let path = format!("/api/sims/{}/log", segment(sim.as_str()));
+        let (text, from) = super::browser::get_range(&path, &range).await?;
+        Ok(LogPiece { text, from })
+    }
+    #[cfg(not(all(feature = "hydrate", not(feature = "ssr"))))]
+    {
+        let _: (SimId, String) = (sim, range);
+        Err(DataError::text(0, "only a browser reads logs for a page"))
     }
 }
 

@@ -22,6 +22,7 @@ mod tests;
 mod time;
 mod toast;
 mod tooltip;
+mod r#virtual;
 
 pub use badge::{
     Badge, EngineBadge, ReplayBadge, RunBadge, SampleBadge, SampleNote, SimBadge, Tone, TraceBadge,
@@ -49,3 +50,4 @@ pub use tabs::{Tab, Tabs};
 pub use time::{Age, Elapsed, LocalTime};
 pub use toast::{Toaster, Toasts, use_toasts};
 pub use tooltip::TooltipHost;
+pub use r#virtual::{VirtualColumn, VirtualTable};

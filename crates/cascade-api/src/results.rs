@@ -162,6 +162,16 @@ pub struct SimFile {
     pub created_at: Timestamp,
 }
 
+/// The beginning of an output file as text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct FilePreview {
+    /// Its first lines, 200 at most, unpacked and without line breaks.
+    pub lines: Vec<String>,
+    /// Whether there are more.
+    pub more: bool,
+}
+
 /// An output file with the sim it belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

@@ -2,22 +2,29 @@
 
 use axum::Json;
 use axum::body::Body;
+use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use cascade_api::limits::MAX_JSON_BYTES;
 use cascade_api::{
-    Comparison, FieldError, KernelColumns, KernelStat, Loc, RunCreate, RunDetail, RunFile, RunId, RunResults,
-    RunSummary, RunTimeline, SimStepDigest, SimStepTimeline, TimelineLevel,
+    Comparison, FieldError, KernelColumns, KernelSlice, KernelStat, Loc, RunCreate, RunDetail, RunFile,
+    RunId, RunResults, RunSummary, RunTimeline, SimStepDigest, SimStepTimeline, TimelineLevel,
 };
+use serde::Deserialize;
 
-use super::answer::attachment;
+use super::answer::{AsStored, attachment};
 use super::caller::Owner;
 use super::extract::{Id, json};
 use crate::app_state::AppState;
 use crate::error::Error;
-use crate::openapi::{BadBody, ChromeTrace, Conflict, NotFound, TooLarge, Unauthorized, Unprocessable};
+use crate::openapi::{
+    BadBody, ChromeTrace, Conflict, FileBytes, NotFound, TooLarge, Unauthorized, Unprocessable,
+};
+
+/// Rows that are given where none are asked for.
+const ROWS: u64 = 1_000;
 
 /// Creates a run and starts launching its sims in the background.
 #[utoipa::path(post, path = "/api/runs", tag = "runs", request_body = RunCreate, responses(
@@ -163,6 +170,39 @@ fn bad_level(name: &str) -> Error {
     }])
 }
 
+/// Which rows of a table.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Rows {
+    /// Position of the first.
+    #[serde(default)]
+    from: u64,
+    /// How many at most.
+    rows: Option<u64>,
+}
+
+/// Rows of a run's table of kernels, by columns and compact: what its page reads. `comparison` has the same as rows.
+#[utoipa::path(get, path = "/api/runs/{run_id}/kernel-rows", tag = "runs",
+    params(
+        ("run_id" = String, Path, description = "The run's id."),
+        ("from" = Option<u64>, Query, description = "Position of the first row; 0 by default."),
+        ("rows" = Option<u64>, Query,
+            description = "How many rows at most, 1,000 by default; there are fewer where the run's sims are many.")),
+    responses(
+        (status = 200, description = "The rows.", body = KernelSlice),
+        (status = 401, response = Unauthorized),
+        (status = 404, response = NotFound),
+        (status = 422, response = Unprocessable)))]
+pub(crate) async fn kernel_rows(
+    _: Owner,
+    Id(id): Id<RunId>,
+    State(state): State<AppState>,
+    rows: Result<Query<Rows>, QueryRejection>,
+) -> Result<Json<KernelSlice>, Error> {
+    let Query(rows) = rows.map_err(|error| Error::Query(error.body_text()))?;
+    let most = rows.rows.unwrap_or(ROWS);
+    Ok(Json(state.service.run_slice(&id, rows.from, most).await?))
+}
+
 /// What sims sent about whole steps and requests, by GPU and replica.
 #[utoipa::path(get, path = "/api/runs/{run_id}/step-timelines", tag = "runs",
     params(("run_id" = String, Path, description = "The run's id.")),
@@ -228,6 +268,24 @@ pub(crate) async fn files(
     State(state): State<AppState>,
 ) -> Result<Json<Vec<RunFile>>, Error> {
     Ok(Json(state.service.run_files(&id).await?))
+}
+
+/// Every output file of a run as one zip archive, in folders by GPU and replica.
+#[utoipa::path(get, path = "/api/runs/{run_id}/files.zip", tag = "runs",
+    params(("run_id" = String, Path, description = "The run's id.")),
+    responses(
+        (status = 200, description = "`<run_id>-files.zip`.", content((FileBytes = "application/zip"))),
+        (status = 401, response = Unauthorized),
+        (status = 404, response = NotFound)))]
+pub(crate) async fn files_zip(
+    _: Owner,
+    Id(id): Id<RunId>,
+    State(state): State<AppState>,
+) -> Result<Response, Error> {
+    let body = Body::from_stream(state.service.run_zip(&id).await?);
+    let mut answer = attachment(&format!("{id}-files.zip"), "application/zip", body);
+    answer.extensions_mut().insert(AsStored);
+    Ok(answer)
 }
 
 /// The run's simulated kernels as a Chrome trace for ui.perfetto.dev.

@@ -14,6 +14,7 @@ mod kernel;
 mod logs;
 mod openai;
 mod openapi;
+mod page;
 mod pages;
 mod runs;
 mod samples;

@@ -54,10 +54,6 @@ pub(super) fn Head(
                 <Icon name=IconName::Download />
                 "Results"
             </ButtonLink>
-            <ButtonLink href=format!("{api}/perfetto") download=true>
-                <Icon name=IconName::Download />
-                "Perfetto"
-            </ButtonLink>
             <Show when=move || state.get() == RunState::Active>
                 <Button look=Look::Danger disabled=cancel.pending() on_press=move |()| asking.set(true)>
                     "Cancel run"

@@ -6,11 +6,12 @@ mod head;
 mod kernels;
 mod log;
 mod panel;
+mod perfetto;
 mod request;
 mod sensitivity;
 mod tile;
 
-use cascade_api::{Comparison, GpuConfig, RunDetail, RunFile, RunId, SimId, SimStepDigest};
+use cascade_api::{GpuConfig, KernelSlice, RunDetail, RunFile, RunId, SimId, SimStepDigest};
 use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::NavigateOptions;
@@ -27,12 +28,15 @@ use log::Log;
 use panel::Panel;
 use request::Request;
 use sensitivity::Sensitivity;
-use tile::Tile;
+use tile::Tiles;
+
+/// Kernels that the first paint shows; the page reads the others once it is alive.
+const FIRST_ROWS: u64 = 40;
 
 /// What the first paint shows.
 type RunFacts = (
     RunDetail,
-    Comparison,
+    KernelSlice,
     Vec<RunFile>,
     Vec<SimStepDigest>,
     Vec<GpuConfig>,
@@ -46,13 +50,17 @@ pub(crate) fn RunPage() -> impl IntoView {
     let facts = Resource::new(id, read);
     view! {
         <Title text=move || id().to_string() />
-        <div class="page">{loaded(facts, |(run, comparison, files, digests, gpus)| view! { <Run run comparison files digests gpus /> })}</div>
+        <div class="page">{loaded(facts, |(run, kernels, files, digests, gpus)| view! { <Run run kernels files digests gpus /> })}</div>
     }
 }
 
 /// Everything the first paint shows.
 async fn read(id: RunId) -> Result<RunFacts, DataError> {
-    let run = data::run(id.clone()).await?;
+    let mut run = data::run(id.clone()).await?;
+    // The page reads logs by range; the ends of 64 of them would be most of what it loads.
+    for sim in &mut run.sims {
+        sim.log_tail = Vec::new();
+    }
     let mut gpus = data::gpu_configs().await?;
     gpus.retain(|gpu| {
         run.summary
@@ -62,7 +70,7 @@ async fn read(id: RunId) -> Result<RunFacts, DataError> {
     });
     Ok((
         run,
-        data::comparison(id.clone()).await?,
+        data::run_slice(id.clone(), 0, FIRST_ROWS).await?,
         data::run_files(id.clone()).await?,
         data::run_digests(id).await?,
         gpus,
@@ -74,8 +82,8 @@ async fn read(id: RunId) -> Result<RunFacts, DataError> {
 fn Run(
     /// The run when the page was made.
     run: RunDetail,
-    /// Its kernels then.
-    comparison: Comparison,
+    /// Its first kernels then.
+    kernels: KernelSlice,
     /// Its files then.
     files: Vec<RunFile>,
     /// Its predicted requests then.
@@ -86,12 +94,6 @@ fn Run(
     let id = run.summary.id.clone();
     let sample = run.summary.sample || run.trace.sample;
     let sims: Vec<SimId> = run.sims.iter().map(|sim| sim.id.clone()).collect();
-    let live = Live::new(run, comparison);
-    let steps = !digests.is_empty();
-    let done = Signal::derive(move || {
-        live.run
-            .with(|run| run.sims.iter().map(|sim| sim.kernels_done).sum::<u64>())
-    });
 
     // The selected sim and kernel are in the address, so that a link shows the same log and panel.
     let stay = || NavigateOptions {
@@ -111,16 +113,22 @@ fn Run(
             asked.or(first.as_ref()).cloned()
         }
     });
-    let tiles: Vec<_> = sims
-        .into_iter()
-        .map(|sim| {
-            let on_select = Callback::new(move |id: SimId| select.set(Some(id.to_string())));
-            view! { <Tile live sim sample selected on_select /> }
-        })
-        .collect();
+    let live = Live::new(run, &kernels, selected.get_untracked());
+    let steps = !digests.is_empty();
+    let done = Signal::derive(move || {
+        live.run
+            .with(|run| run.sims.iter().map(|sim| sim.kernels_done).sum::<u64>())
+    });
+    Effect::new(move || {
+        let now = selected.get();
+        if live.followed.with_untracked(|followed| *followed != now) {
+            live.followed.set(now);
+        }
+    });
+    let on_select = Callback::new(move |id: SimId| select.set(Some(id.to_string())));
     view! {
         <Head live />
-        <section class="tiles" aria-label="Simulations">{tiles}</section>
+        <Tiles live sample selected on_select />
         <TimelineCard run=id.clone() steps done />
         <Request live run=id.clone() digests />
         <Sensitivity live gpus />

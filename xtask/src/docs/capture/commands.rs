@@ -220,6 +220,18 @@ pub(super) const MAIN: &[Line] = &[
         r##"curl -s "$CASCADE_URL/api/sims/$SIM/kernels/0" -H "Authorization: Bearer $CASCADE_TOKEN""##,
     ),
     line(
+        "run-kernel-rows",
+        "GET /api/runs/{run_id}/kernel-rows",
+        "",
+        r##"curl -s "$CASCADE_URL/api/runs/$RUN/kernel-rows?rows=3" -H "Authorization: Bearer $CASCADE_TOKEN""##,
+    ),
+    line(
+        "sim-file-preview",
+        "GET /api/sims/{sim_id}/files/{name}/preview",
+        "",
+        r##"curl -s "$CASCADE_URL/api/sims/$SIM/files/kernel-stats.csv/preview" -H "Authorization: Bearer $CASCADE_TOKEN""##,
+    ),
+    line(
         "sim-log",
         "GET /api/sims/{sim_id}/log",
         "",
