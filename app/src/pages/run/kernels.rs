@@ -111,7 +111,7 @@ fn Rows(
             (true, false) => format::plural(here as u64, "kernel"),
         }
     };
-    let columns = live.kernels(columns);
+    let columns = untrack(|| live.kernels(columns));
     view! {
         <div class="table-bar">
             <input
