@@ -45,8 +45,7 @@ impl Timeline {
     }
 
     fn shared(self) -> Option<Shared> {
-        self.stage
-            .with_value(|stage| stage.as_ref().map(|stage| Rc::clone(stage)))
+        self.stage.with_value(|stage| stage.as_deref().cloned())
     }
 
     /// Fetches the lanes of a level and looks at what the address, or else the present view, says.
@@ -166,7 +165,7 @@ pub(super) fn Canvas(
     });
     timeline.follow(done);
     let with_hands = move |act: &dyn Fn(&mut Hands, &Shared)| {
-        let hands = hands.with_value(|hands| hands.as_ref().map(|hands| Rc::clone(hands)));
+        let hands = hands.with_value(|hands| hands.as_deref().cloned());
         if let (Some(hands), Some(stage)) = (hands, timeline.shared()) {
             act(&mut hands.borrow_mut(), &stage);
         }
@@ -244,7 +243,7 @@ struct Observers {
     size: Option<ResizeObserver>,
     theme: Option<MutationObserver>,
     system: Option<web_sys::MediaQueryList>,
-    _closures: (Closure<dyn Fn()>, Closure<dyn Fn()>),
+    _closures: [Closure<dyn Fn()>; 2],
 }
 
 impl Observers {
@@ -292,7 +291,7 @@ fn observe(stage: &Shared, scroller: &web_sys::Element) -> Observers {
         size,
         theme,
         system,
-        _closures: (resized, themed),
+        _closures: [resized, themed],
     }
 }
 
