@@ -22,7 +22,7 @@ pub mod ui;
 use leptos::prelude::*;
 use leptos_meta::{Title, provide_meta_context};
 use leptos_router::components::{Route, Router, Routes};
-use leptos_router::{SsrMode, path};
+use leptos_router::{Lazy, LazyRoute, SsrMode, lazy_route, path};
 
 #[cfg(feature = "ssr")]
 pub use shell::shell;
@@ -30,6 +30,29 @@ pub use site::{SITE_META, Site};
 
 use layout::{Footer, Theme, TopBar};
 use pages::NotFound;
+
+/// Makes each page a part of the browser's module that is loaded when the page is first shown, so that nobody
+/// waits for pages that they do not look at.
+macro_rules! lazy_pages {
+    ($($page:ident),* $(,)?) => {$(
+        struct $page;
+
+        #[lazy_route]
+        impl LazyRoute for $page {
+            fn data() -> Self {
+                Self
+            }
+
+            fn view(_page: Self) -> AnyView {
+                pages::$page().into_any()
+            }
+        }
+    )*};
+}
+
+lazy_pages!(
+    Home, Token, Traces, TracePage, Runs, NewRun, RunPage, Explore, Gpus, NewGpu, GpuPage, Compare,
+);
 
 /// The whole application.
 ///
@@ -51,21 +74,21 @@ pub fn App() -> AnyView {
             <TopBar />
             <main id="main" tabindex="-1">
                 <Routes fallback=|| view! { <NotFound /> }>
-                    <Route path=path!("/") view=|| view! { <pages::Home /> }.into_any() ssr=SsrMode::Async />
-                    <Route path=path!("/token") view=|| view! { <pages::Token /> }.into_any() ssr=SsrMode::Async />
-                    <Route path=path!("/traces") view=|| view! { <pages::Traces /> }.into_any() ssr=SsrMode::Async />
-                    <Route path=path!("/traces/:id") view=|| view! { <pages::TracePage /> }.into_any() ssr=SsrMode::Async />
-                    <Route path=path!("/runs") view=|| view! { <pages::Runs /> }.into_any() ssr=SsrMode::Async />
-                    <Route path=path!("/runs/new") view=|| view! { <pages::NewRun /> }.into_any() ssr=SsrMode::Async />
-                    <Route path=path!("/explore") view=|| view! { <pages::Explore /> }.into_any() ssr=SsrMode::Async />
-                    <Route path=path!("/gpus") view=|| view! { <pages::Gpus /> }.into_any() ssr=SsrMode::Async />
-                    <Route path=path!("/gpus/new") view=|| view! { <pages::NewGpu /> }.into_any() ssr=SsrMode::Async />
-                    <Route path=path!("/gpus/:name") view=|| view! { <pages::GpuPage /> }.into_any() ssr=SsrMode::Async />
-                    <Route path=path!("/sims/:id/kernels/:index") view=|| view! { <pages::KernelPage /> }.into_any() ssr=SsrMode::Async />
-                    <Route path=path!("/compare") view=|| view! { <pages::Compare /> }.into_any() ssr=SsrMode::Async />
-                    <Route path=path!("/runs/:id/timeline") view=|| view! { <pages::TimelinePage /> }.into_any() ssr=SsrMode::Async />
-                    <Route path=path!("/ui") view=|| view! { <pages::Components /> }.into_any() ssr=SsrMode::Async />
-                    <Route path=path!("/runs/:id") view=|| view! { <pages::RunPage /> }.into_any() ssr=SsrMode::Async />
+                    <Route path=path!("/") view={Lazy::<Home>::new()} ssr=SsrMode::Async />
+                    <Route path=path!("/token") view={Lazy::<Token>::new()} ssr=SsrMode::Async />
+                    <Route path=path!("/traces") view={Lazy::<Traces>::new()} ssr=SsrMode::Async />
+                    <Route path=path!("/traces/:id") view={Lazy::<TracePage>::new()} ssr=SsrMode::Async />
+                    <Route path=path!("/runs") view={Lazy::<Runs>::new()} ssr=SsrMode::Async />
+                    <Route path=path!("/runs/new") view={Lazy::<NewRun>::new()} ssr=SsrMode::Async />
+                    <Route path=path!("/explore") view={Lazy::<Explore>::new()} ssr=SsrMode::Async />
+                    <Route path=path!("/gpus") view={Lazy::<Gpus>::new()} ssr=SsrMode::Async />
+                    <Route path=path!("/gpus/new") view={Lazy::<NewGpu>::new()} ssr=SsrMode::Async />
+                    <Route path=path!("/gpus/:name") view={Lazy::<GpuPage>::new()} ssr=SsrMode::Async />
+                    <Route path=path!("/sims/:id/kernels/:index") view={Lazy::<KernelPage>::new()} ssr=SsrMode::Async />
+                    <Route path=path!("/compare") view={Lazy::<Compare>::new()} ssr=SsrMode::Async />
+                    <Route path=path!("/runs/:id/timeline") view={Lazy::<TimelinePage>::new()} ssr=SsrMode::Async />
+                    <Route path=path!("/ui") view={Lazy::<Components>::new()} ssr=SsrMode::Async />
+                    <Route path=path!("/runs/:id") view={Lazy::<RunPage>::new()} ssr=SsrMode::Async />
                 </Routes>
             </main>
             <Footer />

@@ -6,5 +6,6 @@ use wasm_bindgen::prelude::wasm_bindgen;
 #[wasm_bindgen]
 pub fn hydrate() {
     console_error_panic_hook::set_once();
-    leptos::mount::hydrate_body(app::App);
+    // Pages are parts of their own, which the router waits for.
+    leptos::mount::hydrate_lazy(app::App);
 }
