@@ -19,10 +19,11 @@ mod shell;
 mod site;
 pub mod ui;
 
+use leptos::lazy;
 use leptos::prelude::*;
 use leptos_meta::{Title, provide_meta_context};
 use leptos_router::components::{Route, Router, Routes};
-use leptos_router::{Lazy, LazyRoute, SsrMode, lazy_route, path};
+use leptos_router::{Lazy, LazyRoute, SsrMode, path};
 
 #[cfg(feature = "ssr")]
 pub use shell::shell;
@@ -31,28 +32,42 @@ pub use site::{SITE_META, Site};
 use layout::{Footer, Theme, TopBar};
 use pages::NotFound;
 
-/// Makes each page a part of the browser's module that is loaded when the page is first shown, so that nobody
-/// waits for pages that they do not look at.
-macro_rules! lazy_pages {
-    ($($page:ident),* $(,)?) => {$(
-        struct $page;
+/// Makes pages a part of the browser's module that is loaded when one of them is first shown, so that nobody waits
+/// for what they do not look at. Pages that are looked at together are in one part: each part has what only it
+/// needs, and what several need is in a file for each combination of them.
+macro_rules! part {
+    ($load:ident: $kind:ident { $($page:ident),* $(,)? }) => {
+        enum $kind {
+            $($page,)*
+        }
 
-        #[lazy_route]
-        impl LazyRoute for $page {
-            fn data() -> Self {
-                Self
-            }
-
-            fn view(_page: Self) -> AnyView {
-                pages::$page().into_any()
+        #[lazy]
+        fn $load(page: $kind) -> AnyView {
+            match page {
+                $($kind::$page => pages::$page().into_any(),)*
             }
         }
-    )*};
+
+        $(
+            struct $page;
+
+            impl LazyRoute for $page {
+                fn data() -> Self {
+                    Self
+                }
+
+                async fn view(_page: Self) -> AnyView {
+                    $load($kind::$page).await
+                }
+            }
+        )*
+    };
 }
 
-lazy_pages!(
-    Home, Token, Traces, TracePage, Runs, NewRun, RunPage, Explore, Gpus, NewGpu, GpuPage, Compare,
-);
+part!(lists: Lists { Home, Token, Traces, TracePage, Runs, NewRun, Gpus, NewGpu, GpuPage });
+part!(results: Results { RunPage });
+part!(comparing: Comparing { Compare });
+part!(exploring: Exploring { Explore });
 
 /// The whole application.
 ///
