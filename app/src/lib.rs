@@ -65,7 +65,7 @@ macro_rules! part {
 }
 
 part!(lists: Lists { Home, Token, Traces, TracePage, Runs, NewRun, Gpus, NewGpu, GpuPage });
-part!(results: Results { RunPage });
+part!(results: Results { RunPage, KernelPage, TimelinePage });
 part!(comparing: Comparing { Compare });
 part!(exploring: Exploring { Explore });
 
