@@ -65,6 +65,7 @@ macro_rules! part {
 }
 
 part!(lists: Lists { Home, Token, Traces, TracePage, Runs, NewRun, Gpus, NewGpu, GpuPage });
+part!(components: Stage { Components });
 part!(results: Results { RunPage, KernelPage, TimelinePage });
 part!(comparing: Comparing { Compare });
 part!(exploring: Exploring { Explore });

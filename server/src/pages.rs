@@ -93,7 +93,9 @@ fn page_parts(site: &Path, version: &str) -> WasmSplitManifest {
     let folder = format!("/pkg/{version}");
     let file = site.join(format!("pkg/{version}/__wasm_split.json"));
     // Without them pages ask for their parts themselves, a little later.
-    let parts = fs::read(file).ok().and_then(|text| serde_json::from_slice(&text).ok());
+    let parts = fs::read(file)
+        .ok()
+        .and_then(|text| serde_json::from_slice(&text).ok());
     let loader = "__wasm_split.js".to_owned();
     WasmSplitManifest(ArcStoredValue::new((folder, parts.unwrap_or_default(), loader)))
 }

@@ -64,7 +64,8 @@ pub(crate) fn build_site(options: &SiteOptions) -> Result<PathBuf> {
         module.write(options, &folder, &built)?;
     }
     let (source, worker) = WORKER;
-    fs::copy(options.root.join(source), built.join(worker)).with_context(|| format!("cannot copy {source}"))?;
+    fs::copy(options.root.join(source), built.join(worker))
+        .with_context(|| format!("cannot copy {source}"))?;
     let css = bundle_css(&options.root.join("style/main.css"), 0)?;
     write(&built.join(format!("{NAME}.css")), css.as_bytes())?;
     let version = version(&built)?;

@@ -100,7 +100,12 @@ impl Module {
         options.main_module = &main_module;
         let parts = wasm_split_cli_support::transform(options)
             .map_err(|error| anyhow!("cannot split {}: {error:#}", compiled.display()))?;
-        let manifest = serde_json::to_vec(&parts.prefetch_map.into_iter().collect::<std::collections::BTreeMap<_, _>>())?;
+        let manifest = serde_json::to_vec(
+            &parts
+                .prefetch_map
+                .into_iter()
+                .collect::<std::collections::BTreeMap<_, _>>(),
+        )?;
         write(&pkg.join(MANIFEST), &manifest)?;
         Ok((shared, parts.split_modules))
     }
