@@ -37,6 +37,7 @@ use pages::NotFound;
 /// needs, and what several need is in a file for each combination of them.
 macro_rules! part {
     ($load:ident: $kind:ident { $($page:ident),* $(,)? }) => {
+        #[allow(clippy::enum_variant_names, reason = "the pages' own names")]
         enum $kind {
             $($page,)*
         }

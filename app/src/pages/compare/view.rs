@@ -46,13 +46,10 @@ impl View {
     /// Reads the address and puts the kernel times on common lines; what did not come with the page is asked for
     /// once it is alive.
     pub(super) fn new(facts: Arc<Facts>) -> Self {
-        let in_place = || {
-            let options = NavigateOptions {
-                scroll: false,
-                replace: true,
-                ..NavigateOptions::default()
-            };
-            options
+        let in_place = || NavigateOptions {
+            scroll: false,
+            replace: true,
+            ..NavigateOptions::default()
         };
         let (from, set_from) = query_signal_with_options::<String>("from", in_place());
         let (to, set_to) = query_signal_with_options::<String>("to", in_place());

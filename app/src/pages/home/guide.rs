@@ -10,6 +10,9 @@ use super::send::SendTrace;
 use crate::data::{self, segment};
 use crate::ui::{Badge, Button, ButtonLink, Card, Icon, IconName, Look, Notice, Tab, Tabs, Tone};
 
+/// Whether the newcomer got as far as a step.
+type Reached = fn(&super::facts::Progress) -> bool;
+
 /// The three steps.
 #[component]
 pub(super) fn Guide(
@@ -150,21 +153,17 @@ pub(super) fn Guide(
             view: own.into_any(),
         },
     ];
-    let done = move |which: fn(&super::facts::Progress) -> bool| {
-        move || if progress.with(which) { "true" } else { "false" }
-    };
-    let tick = move |which: fn(&super::facts::Progress) -> bool| {
+    let done = move |which: Reached| move || if progress.with(which) { "true" } else { "false" };
+    let tick = move |which: Reached| {
         move || {
             progress
                 .with(which)
                 .then(|| view! { <span class="visually-hidden">" (done)"</span> })
         }
     };
-    let (has_trace, has_run, has_result): (fn(&_) -> bool, fn(&_) -> bool, fn(&_) -> bool) = (
-        |now: &super::facts::Progress| now.ready.is_some(),
-        |now: &super::facts::Progress| now.run.is_some(),
-        |now: &super::facts::Progress| now.result.is_some(),
-    );
+    let has_trace: Reached = |now| now.ready.is_some();
+    let has_run: Reached = |now| now.run.is_some();
+    let has_result: Reached = |now| now.result.is_some();
     view! {
         <Card title="Your first result">
             <ol class="steps">
