@@ -28,7 +28,7 @@ pub(super) fn Explained(
         .into_any(),
     };
     view! {
-        <article class="kernel" aria-label="Kernel">
+        <article class="kernel-detail" aria-label="Kernel">
             <Head detail=detail.clone() alone />
             <Figures detail=detail.clone() />
             {why}

@@ -83,7 +83,7 @@ fn a_row_shows_the_median_over_replicas_and_repeats_change_nothing() {
         (1, 7.0, None)
     );
     let rows = table.comparison().rows;
-    assert_eq!(rows[0].sim_ns["H100"], Some(20.0));
+    assert_eq!(rows[0].sim_ns[&cascade_api::GpuName::from("H100")], Some(20.0));
     assert_eq!(rows[1].real_ns, None);
 }
 
