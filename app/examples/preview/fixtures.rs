@@ -398,7 +398,10 @@ pub(crate) fn slice(run: &RunDetail, from: u64, rows: u64) -> KernelSlice {
     let table = comparison(run);
     let to = from.saturating_add(rows).min(table.rows.len() as u64);
     let shown = || table.rows.iter().skip(from as usize).take((to - from) as usize);
-    let times = |sim: &SimSummary| (from..to.min(sim.kernels_done)).map(|index| stat(sim, index).sim_time_ns);
+    let times = |sim: &SimSummary| {
+        let finished = from..to.min(sim.kernels_done);
+        finished.map(|index| stat(sim, index).sim_time_ns).collect()
+    };
     KernelSlice {
         rows: table.rows.len() as u64,
         from,
@@ -411,7 +414,7 @@ pub(crate) fn slice(run: &RunDetail, from: u64, rows: u64) -> KernelSlice {
             .iter()
             .map(|sim| SimColumn {
                 sim_id: sim.id.clone(),
-                ns: times(sim).collect(),
+                ns: times(sim),
             })
             .collect(),
         totals: Vec::new(),

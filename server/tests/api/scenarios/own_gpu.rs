@@ -86,9 +86,9 @@ async fn twice_the_bandwidth_counts_as_the_roofline_says() {
     let by_hand = cascade_scenario::evaluate(&h100, &ask).unwrap();
     assert_eq!(
         found["aggregate"],
-        serde_json::to_value(&by_hand.aggregate).unwrap()
+        serde_json::to_value(by_hand.aggregate).unwrap()
     );
-    let slow = serde_json::to_value(&slow.aggregate).unwrap();
+    let slow = serde_json::to_value(slow.aggregate).unwrap();
     assert_ne!(found["aggregate"], slow);
     let rate = |aggregate: &Value| aggregate["throughput_output_tokens_s"].as_f64().unwrap();
     assert!(rate(&found["aggregate"]) > rate(&slow), "{found} {slow}");
