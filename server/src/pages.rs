@@ -120,9 +120,16 @@ async fn not_found(mut page: Response) -> Response {
 
 /// Tells browsers how long to keep a file.
 async fn cached(request: Request, next: Next) -> Response {
-    // `/pkg/<hash>/…`
-    let path = request.uri().path().strip_prefix("/pkg/");
-    let hashed = path.is_some_and(|path| path.contains('/'));
+    // `/pkg/<hash>/…`, and the documents' `…?v=<hash>`.
+    let uri = request.uri();
+    let in_folder = uri
+        .path()
+        .strip_prefix("/pkg/")
+        .is_some_and(|path| path.contains('/'));
+    let in_query = uri
+        .query()
+        .is_some_and(|query| query.starts_with("v=") && query.len() > 2);
+    let hashed = in_folder || in_query;
     let mut answer = docs::text_is_utf8(next.run(request).await);
     if answer.status().is_success() {
         let keep = if hashed { FOREVER } else { ASK_AGAIN };

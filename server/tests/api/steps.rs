@@ -109,8 +109,8 @@ async fn a_timeline_has_a_lane_for_each_sim_and_each_kind_once() {
     .into_iter()
     .flatten()
     .collect();
-    app.log(&sim, 1, &lines).await;
-    let kernels = timeline("").await;
+    app.log(&sim, 0, &lines).await;
+    let kernels = timeline("kernels").await;
     let lane = &kernels["lanes"][0];
     assert_eq!(lane["kind"], json!([0, 1, 0]));
     assert_eq!(lane["index"], Value::Null, "numbers are positions");

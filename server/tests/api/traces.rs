@@ -117,25 +117,13 @@ async fn the_synthetic_trace_is_made_once_for_its_owner_and_becomes_ready() {
     let made: serde_json::Value = two.json().await.unwrap();
     assert_eq!(made["id"], "synthetic-opt-125m");
 
-    let limit = std::time::Instant::now() + std::time::Duration::from_secs(60);
-    let trace = loop {
-        let answer = app
-            .request(Method::GET, "/api/traces/synthetic-opt-125m")
-            .send()
-            .await
-            .unwrap();
-        let trace: serde_json::Value = answer.json().await.unwrap();
-        match trace["state"].as_str() {
-            Some("ready") => break trace,
-            Some("failed") => panic!("{}", trace["error"]),
-            _ => assert!(std::time::Instant::now() < limit, "not ready: {trace}"),
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
-    };
-    assert_eq!(
-        (&trace["synthetic"], &trace["sample"]),
-        (&json!(true), &json!(false))
-    );
-    assert_eq!(trace["has_step_timeline"], json!(true));
-    assert!(trace["kernel_count"].as_u64().unwrap() > 10);
+    // Ingest, which the browser tests run, takes in what is in the bucket under a name without a dot.
+    let folder = app.traces_dir().join("synthetic-opt-125m");
+    let list = std::fs::read_to_string(folder.join("traces/kernelslist.g")).unwrap();
+    assert!(list.lines().count() > 10, "{list}");
+    for line in list.lines().filter(|line| line.starts_with("kernel-")) {
+        assert!(folder.join("traces").join(line.trim()).exists(), "{line}");
+    }
+    let metadata = std::fs::read_to_string(folder.join("metadata.json")).unwrap();
+    assert!(metadata.contains("synthetic"), "{metadata}");
 }
