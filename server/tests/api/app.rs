@@ -61,7 +61,7 @@ impl TestApp {
 
     /// Where traces lie.
     pub(crate) fn traces_dir(&self) -> std::path::PathBuf {
-        settings(&self.dir, &[]).traces_dir()
+        settings(&self.dir, &["--token", TOKEN]).traces_dir()
     }
 
     async fn within(dir: TempDir, flags: &[&str]) -> Self {

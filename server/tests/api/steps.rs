@@ -108,6 +108,8 @@ async fn a_timeline_has_a_lane_for_each_sim_and_each_kind_once() {
     ]
     .into_iter()
     .flatten()
+    // The last block ends with what a simulator says last.
+    .chain(["GPGPU-Sim: *** exit detected ***".to_owned()])
     .collect();
     app.log(&sim, 0, &lines).await;
     let kernels = timeline("kernels").await;
