@@ -22,4 +22,3 @@ pub mod runs;
 pub mod samples;
 pub mod scenarios;
 pub mod serve;
-pub mod synthetic;

@@ -1,10 +1,6 @@
-//! What frames every page: the bar on top, the line at the bottom, the command palette.
+//! What frames every page: the bar on top and the line at the bottom.
 
-mod focus;
-mod palette;
 mod theme;
 mod top_bar;
 
-pub(crate) use focus::follow_route;
-pub(crate) use theme::Theme;
 pub(crate) use top_bar::{Footer, TopBar};

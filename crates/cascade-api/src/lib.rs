@@ -5,7 +5,6 @@
 //! compiles for `wasm32-unknown-unknown`.
 
 mod call;
-mod columns;
 mod digest;
 mod error;
 mod event;
@@ -13,7 +12,6 @@ mod explain;
 mod gpu;
 mod id;
 pub mod limits;
-mod live;
 mod openai;
 mod openai_answer;
 mod results;
@@ -25,19 +23,16 @@ mod scenario_search;
 mod scenario_workload;
 mod state;
 mod time;
-mod timeline;
 mod trace;
 pub mod validate;
 
 pub use call::*;
-pub use columns::*;
 pub use digest::*;
 pub use error::*;
 pub use event::*;
 pub use explain::*;
 pub use gpu::*;
 pub use id::*;
-pub use live::*;
 pub use openai::*;
 pub use openai_answer::*;
 pub use results::*;
@@ -47,5 +42,4 @@ pub use scenario_answer::*;
 pub use scenario_search::*;
 pub use state::*;
 pub use time::*;
-pub use timeline::*;
 pub use trace::*;

@@ -2,7 +2,6 @@
 
 mod base;
 mod bodies;
-mod own_gpu;
 mod profile;
 mod saved;
 mod search;

@@ -7,7 +7,8 @@ use leptos::prelude::*;
 
 use super::charts::SideSwitch;
 use super::run::Run;
-use crate::ui::{Button, Card, Pager, SortTable, save_text};
+use super::tell::save_text;
+use crate::ui::{Button, Card, Pager, SortTable};
 
 /// The table of requests.
 #[component]

@@ -1,13 +1,19 @@
 //! `cascade trace synth`: traces with a known instruction stream, always marked as synthetic.
 
+mod timeline;
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use cascade_accelsim::post::folder::PROCESSED_LIST;
 use cascade_accelsim::synth::{
-    Arch, Copy, Counts, Decode, FmaChain, Gemm, KernelShape, LayerNorm, Reduction, SynthKernel, model_like,
+    Arch, Copy, Counts, Decode, FmaChain, Gemm, KernelShape, LayerNorm, Reduction, SynthKernel, SynthTrace,
+    model_like,
 };
-use cascade_accelsim::trace::TraceFormat;
-use cascade_server::synthetic;
+use cascade_accelsim::trace::{TraceErrorKind, TraceFormat};
+use cascade_steps::mapping::MAPPING;
+use cascade_steps::timeline::CORRECTED;
 use serde_json::json;
 
 use super::format;
@@ -158,10 +164,9 @@ pub(crate) fn run(args: Args, out: &mut Out) -> Result {
         Some(model) => {
             let trace = model_like(model, args.steps, args.arch).map_err(Fail::usage)?;
             if args.timeline {
-                synthetic::steps(&args.output, model, &trace, args.steps).map_err(Fail::failed)?;
+                folder.timeline(model, &trace, args.steps)?;
             }
-            synthetic::model(&args.output, &trace, args.format).map_err(Fail::failed)?;
-            (trace.kernels().len(), trace.counts())
+            folder.model(&trace)?
         }
         None => folder.kinds(&args.kinds, args.arch)?,
     };
@@ -194,6 +199,27 @@ struct Folder<'a> {
 }
 
 impl Folder<'_> {
+    fn model(&self, trace: &SynthTrace) -> Result<(usize, Counts)> {
+        for index in 0..trace.kernels().len() {
+            let path = self.traces.join(trace.file_name(index, self.format));
+            self.kernel(&path, |file| trace.write_kernel(index, file, self.format))?;
+        }
+        self.text(&self.traces.join(SynthTrace::STATS_FILE), &trace.stats())?;
+        self.text(&self.root.join("metadata.json"), &trace.metadata())?;
+        self.text(
+            &self.traces.join(PROCESSED_LIST),
+            &trace.kernels_list(self.format),
+        )?;
+        Ok((trace.kernels().len(), trace.counts()))
+    }
+
+    fn timeline(&self, model: &str, trace: &SynthTrace, steps: u32) -> Result {
+        let (made, mapping) = timeline::timeline(model, trace.kernels(), steps);
+        let json = |value: serde_json::Result<String>| value.map_err(Fail::failed);
+        self.text(&self.root.join(CORRECTED), &json(serde_json::to_string(&made))?)?;
+        self.text(&self.root.join(MAPPING), &json(serde_json::to_string(&mapping))?)
+    }
+
     fn kinds(&self, shapes: &[KernelShape], arch: Arch) -> Result<(usize, Counts)> {
         let mut list = String::new();
         let mut counts = Counts::default();
@@ -201,8 +227,7 @@ impl Folder<'_> {
             let name = format!("synthetic_{}", kind(shape).replace('-', "_"));
             let kernel = SynthKernel::new(&name, *shape, arch).map_err(Fail::usage)?;
             let file = format!("kernel-{id}{}", self.format.suffix());
-            let path = self.traces.join(&file);
-            synthetic::kernel(&path, |out| kernel.write(id, out, self.format)).map_err(Fail::failed)?;
+            self.kernel(&self.traces.join(&file), |out| kernel.write(id, out, self.format))?;
             counts.warp_instrs += kernel.counts().warp_instrs;
             counts.thread_instrs += kernel.counts().thread_instrs;
             list.push_str(&file);
@@ -217,10 +242,23 @@ impl Folder<'_> {
             "synthetic": true,
             "note": "Synthetic trace: written by Cascade, not recorded on a GPU.",
         });
-        let text = |path: &Path, text: &str| synthetic::text(path, text).map_err(Fail::failed);
-        text(&self.root.join("metadata.json"), &format!("{metadata:#}\n"))?;
-        text(&self.traces.join(PROCESSED_LIST), &list)?;
+        self.text(&self.root.join("metadata.json"), &format!("{metadata:#}\n"))?;
+        self.text(&self.traces.join(PROCESSED_LIST), &list)?;
         Ok((shapes.len(), counts))
+    }
+
+    fn kernel(
+        &self,
+        path: &Path,
+        write: impl FnOnce(&mut BufWriter<File>) -> Result<(), TraceErrorKind>,
+    ) -> Result {
+        let mut file = BufWriter::new(File::create(path).map_err(Fail::file(path))?);
+        write(&mut file).map_err(|error| Fail::failed(format_args!("{}: {error}", path.display())))?;
+        file.flush().map_err(Fail::file(path))
+    }
+
+    fn text(&self, path: &Path, text: &str) -> Result {
+        std::fs::write(path, text).map_err(Fail::file(path))
     }
 }
 
