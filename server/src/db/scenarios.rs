@@ -29,16 +29,29 @@ impl ScenarioRow {
 impl Db {
     /// The newest sim of a trace on a GPU that succeeded and sent step timing; a simulated one before a replay.
     pub async fn base_finished(&self, trace: &TraceId, gpu: &GpuName) -> DbResult<Option<(RunId, SimId)>> {
-        let row: Option<(String, String)> = sqlx::query_as(
+        self.one_base(
             "SELECT sims.run_id, sims.id FROM sims
              JOIN runs ON runs.id = sims.run_id JOIN step_timelines ON step_timelines.sim_id = sims.id
              WHERE runs.trace_id = ? AND sims.gpu_config = ? AND sims.state = 'succeeded'
              ORDER BY runs.replay, sims.number DESC LIMIT 1",
+            trace,
+            gpu,
         )
-        .bind(trace.as_str())
-        .bind(gpu.as_str())
-        .fetch_optional(&self.readers)
-        .await?;
+        .await
+    }
+
+    /// The one sim that a query finds by trace and GPU, in this order.
+    async fn one_base(
+        &self,
+        query: &'static str,
+        trace: &TraceId,
+        gpu: &GpuName,
+    ) -> DbResult<Option<(RunId, SimId)>> {
+        let row: Option<(String, String)> = sqlx::query_as(query)
+            .bind(trace.as_str())
+            .bind(gpu.as_str())
+            .fetch_optional(&self.readers)
+            .await?;
         Ok(row.map(|(run, sim)| (run.into(), sim.into())))
     }
 
@@ -66,32 +79,28 @@ impl Db {
 
     /// The newest sim of a trace on a GPU that is under way.
     pub async fn base_active(&self, trace: &TraceId, gpu: &GpuName) -> DbResult<Option<(RunId, SimId)>> {
-        let row: Option<(String, String)> = sqlx::query_as(
+        self.one_base(
             "SELECT sims.run_id, sims.id FROM sims JOIN runs ON runs.id = sims.run_id
              WHERE runs.trace_id = ? AND sims.gpu_config = ? AND sims.state IN ('pending', 'launching', 'running')
              ORDER BY sims.number DESC LIMIT 1",
+            trace,
+            gpu,
         )
-        .bind(trace.as_str())
-        .bind(gpu.as_str())
-        .fetch_optional(&self.readers)
-        .await?;
-        Ok(row.map(|(run, sim)| (run.into(), sim.into())))
+        .await
     }
 
     /// The newest sim of a trace on a GPU that succeeded without sending step timing.
     pub async fn base_untimed(&self, trace: &TraceId, gpu: &GpuName) -> DbResult<Option<(RunId, SimId)>> {
-        let row: Option<(String, String)> = sqlx::query_as(
+        self.one_base(
             "SELECT sims.run_id, sims.id FROM sims
              JOIN runs ON runs.id = sims.run_id LEFT JOIN step_timelines ON step_timelines.sim_id = sims.id
              WHERE runs.trace_id = ? AND sims.gpu_config = ? AND sims.state = 'succeeded'
                AND step_timelines.sim_id IS NULL
              ORDER BY sims.number DESC LIMIT 1",
+            trace,
+            gpu,
         )
-        .bind(trace.as_str())
-        .bind(gpu.as_str())
-        .fetch_optional(&self.readers)
-        .await?;
-        Ok(row.map(|(run, sim)| (run.into(), sim.into())))
+        .await
     }
 
     /// Whether a sim sent step timing.
