@@ -19,17 +19,57 @@ mod shell;
 mod site;
 pub mod ui;
 
+use leptos::lazy;
 use leptos::prelude::*;
 use leptos_meta::{Title, provide_meta_context};
 use leptos_router::components::{Route, Router, Routes};
-use leptos_router::{SsrMode, path};
+use leptos_router::{Lazy, LazyRoute, SsrMode, path};
 
 #[cfg(feature = "ssr")]
 pub use shell::shell;
 pub use site::{SITE_META, Site};
 
-use layout::{Footer, TopBar};
+use layout::{Footer, Theme, TopBar};
 use pages::NotFound;
+
+/// Makes pages a part of the browser's module that is loaded when one of them is first shown, so that nobody waits
+/// for what they do not look at. Pages that are looked at together are in one part: each part has what only it
+/// needs, and what several need is in a file for each combination of them.
+macro_rules! part {
+    ($load:ident: $kind:ident { $($page:ident),* $(,)? }) => {
+        #[allow(clippy::enum_variant_names, reason = "the pages' own names")]
+        enum $kind {
+            $($page,)*
+        }
+
+        #[lazy]
+        fn $load(page: $kind) -> AnyView {
+            match page {
+                $($kind::$page => pages::$page().into_any(),)*
+            }
+        }
+
+        $(
+            struct $page;
+
+            impl LazyRoute for $page {
+                fn data() -> Self {
+                    Self
+                }
+
+                async fn view(_page: Self) -> AnyView {
+                    $load($kind::$page).await
+                }
+            }
+        )*
+    };
+}
+
+part!(lists: Lists { Home, Token, Traces, TracePage, Runs, NewRun, Gpus, NewGpu, GpuPage });
+part!(components: Stage { Components });
+part!(results: Results { RunPage, KernelPage, TimelinePage });
+part!(comparing: Comparing { Compare });
+part!(exploring: Exploring { Explore });
 
 /// The whole application.
 ///
@@ -40,31 +80,46 @@ pub fn App() -> AnyView {
     provide_meta_context();
     provide_context(site::initial_site());
     clock::provide();
+    Theme::provide();
+    let toasts = ui::Toasts::default();
+    provide_context(toasts);
     view! {
         <Title formatter=document_title text="Cascade" />
         <Router>
             <a class="skip-link" href="#main">"Skip to content"</a>
+            <FollowRoute />
             <TopBar />
             <main id="main" tabindex="-1">
                 <Routes fallback=|| view! { <NotFound /> }>
-                    <Route path=path!("/") view=|| view! { <pages::Home /> }.into_any() ssr=SsrMode::Async />
-                    <Route path=path!("/token") view=|| view! { <pages::Token /> }.into_any() ssr=SsrMode::Async />
-                    <Route path=path!("/traces") view=|| view! { <pages::Traces /> }.into_any() ssr=SsrMode::Async />
-                    <Route path=path!("/traces/:id") view=|| view! { <pages::TracePage /> }.into_any() ssr=SsrMode::Async />
-                    <Route path=path!("/runs") view=|| view! { <pages::Runs /> }.into_any() ssr=SsrMode::Async />
-                    <Route path=path!("/runs/new") view=|| view! { <pages::NewRun /> }.into_any() ssr=SsrMode::Async />
-                    <Route path=path!("/explore") view=|| view! { <pages::Explore /> }.into_any() ssr=SsrMode::Async />
-                    <Route path=path!("/gpus") view=|| view! { <pages::Gpus /> }.into_any() ssr=SsrMode::Async />
-                    <Route path=path!("/gpus/new") view=|| view! { <pages::NewGpu /> }.into_any() ssr=SsrMode::Async />
-                    <Route path=path!("/gpus/:name") view=|| view! { <pages::GpuPage /> }.into_any() ssr=SsrMode::Async />
-                    <Route path=path!("/compare") view=|| view! { <pages::Compare /> }.into_any() ssr=SsrMode::Async />
-                    <Route path=path!("/runs/:id") view=|| view! { <pages::RunPage /> }.into_any() ssr=SsrMode::Async />
+                    <Route path=path!("/") view={Lazy::<Home>::new()} ssr=SsrMode::Async />
+                    <Route path=path!("/token") view={Lazy::<Token>::new()} ssr=SsrMode::Async />
+                    <Route path=path!("/traces") view={Lazy::<Traces>::new()} ssr=SsrMode::Async />
+                    <Route path=path!("/traces/:id") view={Lazy::<TracePage>::new()} ssr=SsrMode::Async />
+                    <Route path=path!("/runs") view={Lazy::<Runs>::new()} ssr=SsrMode::Async />
+                    <Route path=path!("/runs/new") view={Lazy::<NewRun>::new()} ssr=SsrMode::Async />
+                    <Route path=path!("/explore") view={Lazy::<Explore>::new()} ssr=SsrMode::Async />
+                    <Route path=path!("/gpus") view={Lazy::<Gpus>::new()} ssr=SsrMode::Async />
+                    <Route path=path!("/gpus/new") view={Lazy::<NewGpu>::new()} ssr=SsrMode::Async />
+                    <Route path=path!("/gpus/:name") view={Lazy::<GpuPage>::new()} ssr=SsrMode::Async />
+                    <Route path=path!("/sims/:id/kernels/:index") view={Lazy::<KernelPage>::new()} ssr=SsrMode::Async />
+                    <Route path=path!("/compare") view={Lazy::<Compare>::new()} ssr=SsrMode::Async />
+                    <Route path=path!("/runs/:id/timeline") view={Lazy::<TimelinePage>::new()} ssr=SsrMode::Async />
+                    <Route path=path!("/ui") view={Lazy::<Components>::new()} ssr=SsrMode::Async />
+                    <Route path=path!("/runs/:id") view={Lazy::<RunPage>::new()} ssr=SsrMode::Async />
                 </Routes>
             </main>
             <Footer />
         </Router>
+        <ui::Toaster toasts />
+        <ui::TooltipHost />
     }
     .into_any()
+}
+
+/// Moves the focus along with the pages; inside the router, which knows the path.
+#[component]
+fn FollowRoute() -> impl IntoView {
+    layout::follow_route();
 }
 
 /// A page's title with the product's name. While rendering on the server `leptos_meta` writes it into the HTML as

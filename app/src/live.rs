@@ -1,24 +1,32 @@
-//! The live state of a run's page: what the server rendered, then every event of the stream folded into it.
+//! The live state of a run's page: what the server rendered, then the rest of its kernels slice by slice and every
+//! change that the stream tells folded into it, a little at a time.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
-use cascade_api::{Comparison, RunDetail, RunEvent, RunState, SimId, SimSummary};
-use cascade_scene::comparison::KernelTable;
-use cascade_scene::log::LogTail;
+use cascade_api::{GpuTotal, KernelSlice, LiveEvent, RunDetail, RunState, SimId, SimSummary};
+use cascade_scene::kernels::Kernels;
+use cascade_scene::log::LogText;
 use leptos::prelude::*;
 use send_wrapper::SendWrapper;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 use web_sys::{Event, EventSource, MessageEvent};
 
-use crate::data::segment;
+use crate::data::{self, segment};
 
-/// Events are applied together this often, so that a burst of them costs one update of the page.
-const APPLY_EVERY: Duration = Duration::from_millis(60);
-/// Wait before a stream that the server refused is opened again.
+/// Wait before a stream that the server refused or ended is opened again.
 const RETRY_AFTER: Duration = Duration::from_secs(3);
+/// Charts and tables of a run with few kernels are brought up to date this often at most.
+const REDRAW: Duration = Duration::from_millis(400);
+/// Those of a run with many.
+const REDRAW_MANY: Duration = Duration::from_millis(1_500);
+/// From so many kernels on.
+const MANY: usize = 5_000;
+/// Rows that are asked for at once; the server gives fewer where sims are many.
+const SLICE: u64 = 10_000;
 
 /// How the page hears of changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,42 +46,80 @@ pub(crate) enum Link {
 pub(crate) struct Live {
     /// The run with its sims.
     pub(crate) run: RwSignal<RunDetail>,
-    /// Its kernels, real against simulated.
-    table: RwSignal<KernelTable>,
     /// How changes arrive.
     pub(crate) link: RwSignal<Link>,
-    /// The end of each sim's log, in the order of the run's sims.
-    logs: StoredValue<Vec<(SimId, RwSignal<LogTail>)>>,
+    /// The log that is open.
+    pub(crate) log: RwSignal<LogText>,
+    /// Whose log that is.
+    pub(crate) followed: RwSignal<Option<SimId>>,
+    /// Its kernels, real against simulated.
+    table: StoredValue<Kernels>,
+    /// Counts up when the kernels are to be shown anew.
+    shown: RwSignal<u32>,
+    /// Whether `shown` is about to count up.
+    due: StoredValue<bool>,
+    /// Whether slices are being read.
+    loading: RwSignal<bool>,
+    /// The GPUs' totals as the server gave them; they count until all rows are here.
+    totals: StoredValue<Vec<GpuTotal>>,
 }
 
 impl Live {
-    /// Starts from what the server rendered, and follows the stream while the run is active.
-    pub(crate) fn new(run: RunDetail, comparison: Comparison) -> Self {
+    /// Starts from what the server rendered, reads the rest, and follows the stream while the run is active.
+    pub(crate) fn new(run: RunDetail, first: &KernelSlice, followed: Option<SimId>) -> Self {
         let active = run.summary.state == RunState::Active;
-        let logs = run
-            .sims
-            .iter()
-            .map(|sim| (sim.id.clone(), RwSignal::new(LogTail::new(&sim.log_tail))))
-            .collect();
+        let mut kernels = Kernels::new(&run);
+        kernels.put(first);
         let live = Self {
             run: RwSignal::new(run),
-            table: RwSignal::new(KernelTable::new(comparison)),
             link: RwSignal::new(if active { Link::Connecting } else { Link::Off }),
-            logs: StoredValue::new(logs),
+            log: RwSignal::new(LogText::default()),
+            followed: RwSignal::new(followed),
+            table: StoredValue::new(kernels),
+            shown: RwSignal::new(0),
+            due: StoredValue::new(false),
+            loading: RwSignal::new(true),
+            totals: StoredValue::new(first.totals.clone()),
         };
         let attempt = RwSignal::new(0_u32);
         Effect::new(move || {
             attempt.track();
-            if live.link.get_untracked() != Link::Off {
-                live.open(attempt);
+            let log = live.followed.get();
+            if live.link.get_untracked() == Link::Off {
+                if let Some(sim) = log {
+                    live.read_log_end(sim, None);
+                }
+            } else {
+                live.open(attempt, log);
             }
         });
+        Effect::new(move || live.load());
         live
     }
 
-    /// Reads the kernels, real against simulated; what reads them runs again when they change.
-    pub(crate) fn kernels<T>(self, read: impl FnOnce(&Comparison) -> T) -> T {
-        self.table.with(|table| read(table.table()))
+    /// Reads the kernels; what reads them runs again when they have changed, now and then.
+    pub(crate) fn kernels<T>(self, read: impl FnOnce(&Kernels) -> T) -> T {
+        self.shown.track();
+        self.table.with_value(read)
+    }
+
+    /// Whether all kernels that are known of are here.
+    pub(crate) fn complete(self) -> bool {
+        !self.loading.get()
+    }
+
+    /// Each GPU's kernels added up; none while that is not known.
+    pub(crate) fn totals(self) -> Vec<GpuTotal> {
+        if self.loading.get() {
+            return self.totals.get_value();
+        }
+        let total = |total: cascade_scene::comparison::ColumnTotal| GpuTotal {
+            gpu_config: total.gpu,
+            kernels: total.kernels as u64,
+            sim_ns: total.sim_ns,
+            mean_abs_error: total.mean_abs_error,
+        };
+        self.kernels(|kernels| kernels.totals().into_iter().map(total).collect())
     }
 
     /// One sim; `None` for an id that the run does not have.
@@ -84,81 +130,153 @@ impl Live {
         Memo::new(move |_| self.run.with(|run| at.and_then(|at| run.sims.get(at)).cloned()))
     }
 
-    /// The end of one sim's log.
-    pub(crate) fn log(self, id: &SimId) -> Option<RwSignal<LogTail>> {
-        self.logs
-            .with_value(|logs| logs.iter().find(|(sim, _)| sim == id).map(|(_, log)| *log))
+    /// Lets charts and tables know, at once where that is cheap and together where it is not.
+    fn redraw(self) {
+        if self.due.get_value() {
+            return;
+        }
+        self.due.set_value(true);
+        let many = self.table.with_value(Kernels::len) > MANY;
+        let wait = if many { REDRAW_MANY } else { REDRAW };
+        set_timeout(
+            move || {
+                if self.due.try_set_value(false).is_none() {
+                    _ = self.shown.try_update(|shown| *shown = shown.wrapping_add(1));
+                }
+            },
+            wait,
+        );
     }
 
-    /// Folds events in, oldest first. `true` when the stream has to be opened anew.
-    fn apply(self, events: Vec<RunEvent>) -> bool {
-        let mut lagged = false;
-        for event in events {
-            match event {
-                RunEvent::Snapshot { run, kernels } => {
-                    self.table.update(|table| table.reset(&run, &kernels));
-                    for sim in &run.sims {
-                        if let Some(log) = self.log(&sim.id) {
-                            log.update(|log| log.resume(&sim.log_tail));
-                        }
-                    }
-                    self.run.set(*run);
-                    self.link.set(Link::Live);
+    /// Reads the kernels that are not here yet, slice by slice; the browser draws and answers in between.
+    fn load(self) {
+        let id = self.run.with_untracked(|run| run.summary.id.clone());
+        leptos::task::spawn_local_scoped(async move {
+            let mut from = 0;
+            // The page may be left while an answer is under way: nothing of it is there any more then.
+            loop {
+                let done = self.run.try_with_untracked(|run| {
+                    let sims = run.sims.iter();
+                    sims.map(|sim| (sim.id.clone(), sim.kernels_done))
+                        .collect::<BTreeMap<_, _>>()
+                });
+                let Some(done) = done else { return };
+                let missing = self.table.try_with_value(|kernels| kernels.missing(&done));
+                let Some(missing) = missing.flatten() else { break };
+                // A kernel without a time stays a hole; it is not asked for twice.
+                let at = missing.max(from);
+                let Ok(slice) = data::run_slice(id.clone(), at, SLICE).await else {
+                    // The next snapshot, or a reload, asks again.
+                    break;
+                };
+                from = at + slice.name.len() as u64;
+                if self
+                    .table
+                    .try_update_value(|kernels| kernels.put(&slice))
+                    .is_none()
+                {
+                    return;
                 }
-                RunEvent::Sim { sim } => self.run.update(|run| run.apply(*sim)),
-                RunEvent::Log { sim_id, lines } => {
-                    if let Some(log) = self.log(&sim_id) {
-                        log.update(|log| log.push(lines));
-                    }
+                self.redraw();
+                if slice.name.is_empty() || from >= slice.rows {
+                    break;
                 }
-                RunEvent::Kernel { stat } => self.table.update(|table| table.add(&stat)),
-                RunEvent::Lagged { .. } => lagged = true,
+            }
+            _ = self.loading.try_set(false);
+            _ = self.shown.try_update(|shown| *shown = shown.wrapping_add(1));
+        });
+    }
+
+    /// Reads the end of a sim's log: of `bytes` bytes, or as it is now.
+    fn read_log_end(self, sim: SimId, bytes: Option<u64>) {
+        self.log.set(LogText::default());
+        leptos::task::spawn_local_scoped(async move {
+            let read = data::log_end(sim.clone(), bytes).await;
+            if self.followed.try_get_untracked().flatten() == Some(sim)
+                && let Ok(piece) = read
+            {
+                _ = self.log.try_update(|log| log.before(&piece.text, piece.from));
+            }
+        });
+    }
+
+    /// Folds an event in.
+    fn apply(self, event: LiveEvent) {
+        match event {
+            LiveEvent::Snapshot { run, log_bytes } => {
+                if let Some(sim) = self.followed.get_untracked() {
+                    self.read_log_end(sim, Some(log_bytes));
+                }
+                self.run.set(*run);
+                self.link.set(Link::Live);
+                self.load();
+            }
+            LiveEvent::Batch(batch) => {
+                if !batch.kernels.is_empty() {
+                    self.run.with_untracked(|run| {
+                        self.table.update_value(|table| {
+                            for kernel in &batch.kernels {
+                                let sim = run.sims.get(kernel.0 as usize);
+                                let name = batch.names.get(kernel.2 as usize);
+                                if let (Some(sim), Some(name)) = (sim, name) {
+                                    table.add(&sim.id, kernel.1, name, kernel.3);
+                                }
+                            }
+                        });
+                    });
+                    self.redraw();
+                }
+                if !batch.sims.is_empty() {
+                    self.run.update(|run| run.apply_all(batch.sims));
+                }
+                if !batch.log.is_empty() {
+                    self.log.update(|log| log.after(batch.log, batch.log_skipped));
+                }
             }
         }
-        lagged
     }
 
     /// Opens the stream; the surrounding effect closes it when it runs again or goes away.
-    fn open(self, attempt: RwSignal<u32>) {
+    fn open(self, attempt: RwSignal<u32>, log: Option<SimId>) {
         let id = self.run.with_untracked(|run| run.summary.id.clone());
-        let Ok(source) = EventSource::new(&format!("/api/runs/{}/events", segment(id.as_str()))) else {
+        let mut url = format!("/api/runs/{}/live", segment(id.as_str()));
+        if let Some(sim) = log {
+            url = format!("{url}?log={}", segment(sim.as_str()));
+        }
+        let Ok(source) = EventSource::new(&url) else {
             self.link.set(Link::Reconnecting);
             return;
         };
         let closed = Rc::new(Cell::new(false));
-        let queue = Rc::new(RefCell::new(Vec::<RunEvent>::new()));
+        let waiting = Rc::new(RefCell::new(std::collections::VecDeque::<String>::new()));
 
+        // One event at a time, each in a task of its own: the browser draws in between.
         let drain = {
-            let (source, closed, queue) = (source.clone(), Rc::clone(&closed), Rc::clone(&queue));
+            let (source, closed, waiting) = (source.clone(), Rc::clone(&closed), Rc::clone(&waiting));
             move || {
-                let events = queue.take();
-                if closed.get() {
+                let Some(text) = waiting.borrow_mut().pop_front().filter(|_| !closed.get()) else {
                     return;
+                };
+                match serde_json::from_str(&text) {
+                    Ok(event) => self.apply(event),
+                    Err(error) => leptos::logging::warn!("an event could not be read: {error}"),
                 }
-                let lagged = self.apply(events);
-                if self
+                let ended = self
                     .run
-                    .with_untracked(|run| run.summary.state != RunState::Active)
-                {
+                    .with_untracked(|run| run.summary.state != RunState::Active);
+                if ended && waiting.borrow().is_empty() {
                     source.close();
                     self.link.set(Link::Off);
-                } else if lagged {
-                    self.link.set(Link::Reconnecting);
-                    attempt.update(|n| *n += 1);
+                    // What finished last may have come while nobody listened.
+                    self.load();
                 }
             }
         };
         let on_message = Closure::<dyn Fn(MessageEvent)>::new(move |message: MessageEvent| {
-            let text = message.data().as_string().unwrap_or_default();
-            match serde_json::from_str(&text) {
-                Ok(event) => {
-                    queue.borrow_mut().push(event);
-                    if queue.borrow().len() == 1 {
-                        set_timeout(drain.clone(), APPLY_EVERY);
-                    }
-                }
-                Err(error) => leptos::logging::warn!("an event could not be read: {error}"),
-            }
+            waiting
+                .borrow_mut()
+                .push_back(message.data().as_string().unwrap_or_default());
+            set_timeout(drain.clone(), Duration::ZERO);
         });
         let on_error = {
             let (source, closed) = (source.clone(), Rc::clone(&closed));

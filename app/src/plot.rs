@@ -2,6 +2,7 @@
 //! server would lay the same chart out differently.
 
 pub(crate) mod line;
+pub(crate) mod scatter;
 pub(crate) mod stack;
 
 use cascade_scene::chart::{BarChart, GPU_COLORS, Hue};

@@ -12,8 +12,8 @@ const THEME_SCRIPT: &str = include_str!("layout/theme.js");
 /// The whole document. `site` also goes into the context, where the pages read it.
 pub fn shell(site: Site) -> AnyView {
     provide_context(site.clone());
-    let js = site.asset("/pkg/cascade.js");
-    let wasm = site.asset("/pkg/cascade.wasm");
+    let js = site.asset("cascade.js");
+    let wasm = site.asset("cascade.wasm");
     let start =
         format!("import('{js}').then(m => m.default({{module_or_path: '{wasm}'}}).then(() => m.hydrate()))");
     let facts = serde_json::to_string(&site).unwrap_or_default();
@@ -26,7 +26,7 @@ pub fn shell(site: Site) -> AnyView {
                 <meta name="color-scheme" content="light dark" />
                 <meta name=SITE_META content=facts />
                 <script inner_html=THEME_SCRIPT></script>
-                <link rel="stylesheet" href=site.asset("/pkg/cascade.css") />
+                <link rel="stylesheet" href=site.asset("cascade.css") />
                 <link rel="icon" href="/favicon.svg" type="image/svg+xml" />
                 <link rel="modulepreload" href=js />
                 <link rel="preload" href=wasm r#as="fetch" r#type="application/wasm" crossorigin="" />

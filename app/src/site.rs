@@ -9,7 +9,7 @@ pub const SITE_META: &str = "cascade-site";
 /// What pages know about the deployment. The server fills it in from its settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Site {
-    /// Hash of the built browser files; appended to their addresses so that caches never mix two builds.
+    /// Hash of the built browser files; a part of their addresses, so that caches never mix two builds.
     pub assets: String,
     /// The app's version.
     pub version: String,
@@ -29,9 +29,9 @@ impl Site {
         self.workspace.as_deref().unwrap_or("workspace")
     }
 
-    /// The address of one built file, such as `/pkg/cascade.js?v=1a2b3c`.
-    pub fn asset(&self, path: &str) -> String {
-        format!("{path}?v={}", self.assets)
+    /// The address of one built file, such as `/pkg/1a2b3c/cascade.js`.
+    pub fn asset(&self, name: &str) -> String {
+        format!("/pkg/{}/{name}", self.assets)
     }
 }
 

@@ -36,8 +36,9 @@ export async function checkAccess(page: Page): Promise<void> {
   expect(serious.map((v) => `${v.id}: ${v.nodes.map((n) => n.target).join(" | ")}`)).toEqual([]);
 }
 
-/** Waits until the page is alive: WASM is loaded and has taken over. */
+/** Waits until the page is alive: WASM is loaded and has taken over, and nothing is on its way. */
 export async function hydrated(page: Page): Promise<void> {
+  await page.locator("html[data-alive]").waitFor({ state: "attached", timeout: 30_000 });
   await page.waitForLoadState("networkidle", { timeout: 20_000 }).catch(() => undefined);
 }
 

@@ -63,7 +63,7 @@ test("the chart of a step has a table behind it and shows the GPU alone when ask
 
 test("the sample set stands side by side", async ({ page }) => {
   await signIn(page, `/runs/${H100}`);
-  await page.getByRole("link", { name: "Compare" }).click();
+  await page.locator("#request-time").getByRole("link", { name: "Compare" }).click();
   const table = page.getByRole("region", { name: "Runs side by side" });
   for (const gpu of ["SM90_H100", "SM90_H200", "SM80_A100"])
     await expect(table.getByRole("columnheader", { name: new RegExp(gpu) })).toBeVisible();
@@ -71,9 +71,10 @@ test("the sample set stands side by side", async ({ page }) => {
   for (const figure of ["262.14 ms", "262.16 ms", "229.58 ms", "real 222.08 ms", "+3.38 %", "counterfactual"])
     expect(text).toContain(figure);
   await expect(page.getByText(SAMPLE).first()).toBeVisible();
-  await page.getByRole("link", { name: `Leave ${A100} out` }).click();
+  await page.getByRole("link", { name: `Leave SM80_A100 of ${A100} out` }).click();
   await expect(table.getByRole("columnheader", { name: /SM80_A100/ })).toHaveCount(0);
-  await page.getByRole("link", { name: new RegExp(`Add ${A100}`) }).click();
+  await page.getByText("Add a column").click();
+  await page.getByRole("link", { name: new RegExp(`Add SM80_A100 ${A100}`) }).click();
   await expect(table.getByRole("columnheader", { name: /SM80_A100/ })).toBeVisible();
 });
 

@@ -29,6 +29,16 @@ pub enum Error {
         /// The name asked for.
         name: String,
     },
+    /// The sim has not finished a kernel of this index.
+    #[error("sim {sim} has no kernel {index}: it has finished {done}")]
+    NoKernel {
+        /// The sim.
+        sim: SimId,
+        /// The index asked for.
+        index: String,
+        /// How many kernels it has finished.
+        done: u64,
+    },
     /// No route serves this path.
     #[error("Not Found")]
     NoRoute,
@@ -105,6 +115,15 @@ pub enum Error {
         /// The architecture it was captured on.
         trace_arch: String,
     },
+    /// The file is not one that can be looked at.
+    #[error("the file has no preview: {0}; download it instead")]
+    NoPreview(&'static str),
+    /// The address's query does not fit.
+    #[error("{0}")]
+    Query(String),
+    /// The range asked for begins where the log has ended.
+    #[error("the log has {0} bytes so far; the range begins after them")]
+    Range(u64),
     /// A run of more sims than one request may ask for.
     #[error("a run can have at most {max} sims, not {asked}")]
     TooManySims {
@@ -152,7 +171,7 @@ pub enum Error {
     #[error("trace {0} names no GPU; give gpu_config")]
     NoTarget(TraceId),
     /// Requests are not estimated on this GPU.
-    #[error("requests are estimated on {targets}, not on {gpu}")]
+    #[error("requests are estimated on {targets} and GPUs made from them, not on {gpu}")]
     UnsupportedTarget {
         /// The GPU asked for.
         gpu: GpuName,
@@ -236,6 +255,7 @@ impl Error {
             | Self::NoRun(_)
             | Self::NoSim(_)
             | Self::NoFile { .. }
+            | Self::NoKernel { .. }
             | Self::NoRoute
             | Self::NoModel(_)
             | Self::NoBase { .. }
@@ -258,6 +278,8 @@ impl Error {
             | Self::NothingRecorded { .. }
             | Self::WrongArch { .. }
             | Self::TooManySims { .. }
+            | Self::Query(_)
+            | Self::NoPreview(_)
             | Self::FileName(_)
             | Self::NoTarget(_)
             | Self::OneSelector
@@ -267,6 +289,7 @@ impl Error {
             | Self::Scenario(_)
             | Self::Invalid(_) => 422,
             Self::BodyUnread(_) => 400,
+            Self::Range(_) => 416,
             Self::BaseFailed { .. } => 502,
             Self::Stopping => 503,
             Self::BaseTimeout { .. } => 504,

@@ -4,6 +4,8 @@
 //! subscriber takes its snapshot under the same lock. So events leave in the order of commits, and no event
 //! tells what a snapshot already told.
 
+mod follow;
+
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
@@ -11,7 +13,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use bytes::{BufMut, Bytes, BytesMut};
 use cascade_api::limits::MAX_EVENT_BACKLOG;
 use cascade_api::{RunEvent, RunId};
+use serde::Serialize;
 use tokio::sync::broadcast;
+
+pub use follow::Follower;
 
 /// All channels.
 #[derive(Debug, Default)]
@@ -26,6 +31,8 @@ pub struct RunChannel {
     order: Arc<tokio::sync::Mutex<()>>,
     /// Made when the first subscriber comes: most runs are never watched.
     sender: OnceLock<broadcast::Sender<Bytes>>,
+    /// Pages that follow the run.
+    followers: Mutex<Vec<Weak<Follower>>>,
 }
 
 /// The right to change a run and to tell about it.
@@ -48,6 +55,7 @@ impl EventHub {
 
     /// Sends an event to whoever watches the run.
     pub fn publish(&self, turn: &Turn, event: &RunEvent) {
+        turn.channel.tell(event);
         let Some(sender) = turn.channel.sender.get() else {
             return;
         };
@@ -66,9 +74,11 @@ impl EventHub {
     /// How many streams are open.
     pub fn subscribers(&self) -> usize {
         let runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
-        runs.values()
-            .filter_map(|run| Some(run.upgrade()?.sender.get()?.receiver_count()))
-            .sum()
+        let streams = |run: Arc<RunChannel>| {
+            let sender = run.sender.get().map_or(0, broadcast::Sender::receiver_count);
+            sender + run.with_followers(|followers| followers.len())
+        };
+        runs.values().filter_map(Weak::upgrade).map(streams).sum()
     }
 
     fn channel(&self, run: &RunId) -> Arc<RunChannel> {
@@ -83,7 +93,51 @@ impl EventHub {
     }
 }
 
+impl RunChannel {
+    /// Reads or changes the list of pages, those that left taken out.
+    fn with_followers<T>(&self, with: impl FnOnce(&mut Vec<Weak<Follower>>) -> T) -> T {
+        let mut followers = self.followers.lock().unwrap_or_else(PoisonError::into_inner);
+        followers.retain(|follower| follower.strong_count() > 0);
+        with(&mut followers)
+    }
+
+    fn tell(&self, event: &RunEvent) {
+        self.with_followers(|followers| {
+            for follower in followers.iter().filter_map(Weak::upgrade) {
+                follower.tell(event);
+            }
+        });
+    }
+}
+
+/// A page's place in a run's changes.
+#[derive(Debug)]
+pub struct Following {
+    follower: Arc<Follower>,
+    /// Keeps the channel for as long as someone listens.
+    _channel: Arc<RunChannel>,
+}
+
+impl std::ops::Deref for Following {
+    type Target = Follower;
+
+    fn deref(&self) -> &Follower {
+        &self.follower
+    }
+}
+
 impl Turn {
+    /// Lets a page follow the run from here on.
+    pub fn follow(&self, follower: Follower) -> Following {
+        let follower = Arc::new(follower);
+        self.channel
+            .with_followers(|followers| followers.push(Arc::downgrade(&follower)));
+        Following {
+            follower,
+            _channel: Arc::clone(&self.channel),
+        }
+    }
+
     /// Subscribes to every event from here on.
     pub fn subscribe(&self) -> Subscription {
         let sender = self
@@ -124,7 +178,7 @@ impl Subscription {
 }
 
 /// An event as it goes on the wire: one `data:` line and an empty line.
-pub fn frame(event: &RunEvent) -> Bytes {
+pub fn frame(event: &impl Serialize) -> Bytes {
     let mut out = BytesMut::with_capacity(256).writer();
     let written = std::io::Write::write_all(&mut out, b"data: ")
         .map_err(serde_json::Error::io)

@@ -1,6 +1,7 @@
 //! The GPUs a run can simulate: those we describe ourselves, those of an Accel-Sim checkout and the user's own.
 
 mod own;
+mod sheet;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,6 +13,7 @@ use cascade_api::{Engine, GpuChange, GpuConfig, GpuDerived, GpuDetail, GpuFact, 
 use cascade_engine::GpuModel;
 
 use crate::config::Settings;
+pub(crate) use sheet::TARGETS;
 
 /// Where a checkout keeps its configs, one directory each.
 const TESTED_CONFIGS: &str = "gpu-simulator/gpgpu-sim/configs/tested-cfgs";

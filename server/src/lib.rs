@@ -22,3 +22,4 @@ pub mod runs;
 pub mod samples;
 pub mod scenarios;
 pub mod serve;
+pub mod synthetic;

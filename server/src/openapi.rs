@@ -7,7 +7,7 @@ use serde_json::Value;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::{Modify, OpenApi, ToResponse, ToSchema};
 
-use crate::http::{events, gpus, health, runs, scenarios, session, sims, traces};
+use crate::http::{events, gpus, health, live, runs, scenarios, session, sims, traces};
 use crate::openai::http as openai;
 
 macro_rules! errors {
@@ -34,6 +34,8 @@ errors! {
     Conflict = "The trace is not `ready`, or is a sample.";
     /// 413.
     TooLarge = "The body is over its limit, which the answer states.";
+    /// 416.
+    NoSuchRange = "The range begins after the last byte; the answer says how many there are.";
     /// 422.
     Unprocessable = "The body does not fit: a sentence, or a list with one entry for each problem.";
     /// 502.
@@ -87,7 +89,7 @@ pub(crate) struct ChromeTrace {
     modifiers(&Security),
     security(("token" = []), ("session" = [])),
     components(
-        responses(BadBody, Unauthorized, CrossSite, NotFound, Conflict, TooLarge, Unprocessable, BaseFailed, BaseTimeout,
+        responses(BadBody, Unauthorized, CrossSite, NotFound, Conflict, TooLarge, NoSuchRange, Unprocessable, BaseFailed, BaseTimeout,
             OpenAiRejected, OpenAiUnauthorized, OpenAiNotFound, OpenAiConflict, OpenAiTooLarge, OpenAiUnsupported,
             OpenAiBaseFailed, OpenAiBaseTimeout),
         schemas(api::ErrorBody, api::OpenAiErrorBody)
@@ -98,6 +100,7 @@ pub(crate) struct ChromeTrace {
         document,
         traces::list,
         traces::get,
+        traces::synthetic,
         gpus::list,
         gpus::create,
         gpus::get,
@@ -108,16 +111,23 @@ pub(crate) struct ChromeTrace {
         runs::cancel,
         runs::comparison,
         runs::kernels,
+        runs::kernel_columns,
+        runs::timeline,
+        runs::kernel_rows,
         runs::step_timelines,
         runs::step_digests,
         runs::results,
         runs::files,
+        runs::files_zip,
         runs::perfetto,
         events::stream,
+        live::stream,
         sims::results,
+        sims::kernel,
         sims::log,
         sims::files,
         sims::file,
+        sims::file_preview,
         sims::put_file,
         sims::heartbeat,
         sims::logs,

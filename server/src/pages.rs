@@ -13,7 +13,8 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::{Next, from_fn, from_fn_with_state, map_response};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use leptos::prelude::{LeptosOptions, provide_context};
+use leptos::WasmSplitManifest;
+use leptos::prelude::{ArcStoredValue, LeptosOptions, provide_context};
 use leptos_axum::{LeptosRoutes, generate_route_list, render_app_async_with_context};
 use tower_http::services::ServeDir;
 
@@ -24,7 +25,7 @@ use crate::http::session::token_screen;
 
 /// The page that asks for the token; it must be open to those who have no session yet.
 const TOKEN_PAGE: &str = "/token";
-/// Browsers keep files whose address carries their hash for a year.
+/// Browsers keep files whose address carries the build's hash for a year.
 const FOREVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 /// They ask again for all others.
 const ASK_AGAIN: HeaderValue = HeaderValue::from_static("no-cache");
@@ -33,7 +34,11 @@ const ASK_AGAIN: HeaderValue = HeaderValue::from_static("no-cache");
 pub fn router(state: AppState) -> Router {
     let site = site(&state);
     let backend: Arc<dyn Backend> = Arc::new(state.service.clone());
-    let context = move || provide_context(Arc::clone(&backend));
+    let parts = page_parts(&state.service.settings.site_dir, &site.assets);
+    let context = move || {
+        provide_context(Arc::clone(&backend));
+        provide_context(parts.clone());
+    };
     let shell = move || app::shell(site.clone());
     let options = LeptosOptions::builder().output_name("cascade").build();
 
@@ -82,6 +87,19 @@ fn assets_version(site: &Path) -> String {
     }
 }
 
+/// Which parts of the browser's module each page needs, as the site's build left it: the page's head names them,
+/// so that they load together with what every page needs.
+fn page_parts(site: &Path, version: &str) -> WasmSplitManifest {
+    let folder = format!("/pkg/{version}");
+    let file = site.join(format!("pkg/{version}/__wasm_split.json"));
+    // Without them pages ask for their parts themselves, a little later.
+    let parts = fs::read(file)
+        .ok()
+        .and_then(|text| serde_json::from_slice(&text).ok());
+    let loader = "__wasm_split.js".to_owned();
+    WasmSplitManifest(ArcStoredValue::new((folder, parts.unwrap_or_default(), loader)))
+}
+
 /// Sends a browser without a session to the token screen.
 async fn guard(State(state): State<AppState>, request: Request, next: Next) -> Response {
     let uri = request.uri();
@@ -102,10 +120,16 @@ async fn not_found(mut page: Response) -> Response {
 
 /// Tells browsers how long to keep a file.
 async fn cached(request: Request, next: Next) -> Response {
-    let hashed = request
-        .uri()
+    // `/pkg/<hash>/…`, and the documents' `…?v=<hash>`.
+    let uri = request.uri();
+    let in_folder = uri
+        .path()
+        .strip_prefix("/pkg/")
+        .is_some_and(|path| path.contains('/'));
+    let in_query = uri
         .query()
         .is_some_and(|query| query.starts_with("v=") && query.len() > 2);
+    let hashed = in_folder || in_query;
     let mut answer = docs::text_is_utf8(next.run(request).await);
     if answer.status().is_success() {
         let keep = if hashed { FOREVER } else { ASK_AGAIN };

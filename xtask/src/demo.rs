@@ -40,6 +40,14 @@ pub(crate) struct ServeArgs {
     rest: Vec<String>,
 }
 
+/// Options of `cargo xtask site`.
+#[derive(Debug, Args)]
+pub(crate) struct SiteArgs {
+    /// Small and fast files, packed, and held to their budgets.
+    #[arg(long)]
+    release: bool,
+}
+
 /// The demo's token: the app listens on this machine only.
 pub(crate) const TOKEN: &str = "demo-token";
 /// How long the app may take to start.
@@ -49,15 +57,27 @@ const READY_LIMIT: Duration = Duration::from_secs(120);
 
 /// Builds the site and the `cascade` binary; returns the binary and the site's folder.
 pub(crate) fn build(release: bool) -> Result<(PathBuf, PathBuf)> {
+    let site = build_site(release)?;
+    Ok((build_server(release)?, site))
+}
+
+/// Builds the site with what that needs; returns its folder.
+pub(crate) fn build_site(release: bool) -> Result<PathBuf> {
     tools::wasm_target()?;
     if release {
         tools::npm(".")?;
     }
-    let site = site::build_site(&site::SiteOptions {
+    site::build_site(&site::SiteOptions {
         root: root(),
         release,
-    })?;
-    Ok((build_server(release)?, site))
+    })
+}
+
+/// Builds the site alone.
+pub(crate) fn site(args: &SiteArgs) -> Result<()> {
+    let folder = build_site(args.release)?;
+    say(format!("the site is in {}", folder.display()));
+    Ok(())
 }
 
 /// Builds the `cascade` binary alone.

@@ -29,6 +29,8 @@ enum Command {
     Demo(demo::DemoArgs),
     /// Build the app and start it: `cargo xtask serve -- --port 8000`.
     Serve(demo::ServeArgs),
+    /// Build what the browser loads alone, into the target folder's `site`.
+    Site(demo::SiteArgs),
     /// Run every test: crates, command line, S3 clients and browser.
     Test(test::TestArgs),
     /// What the build machine runs: formatting, lints, purity, licences and every test.
@@ -47,6 +49,7 @@ fn main() -> anyhow::Result<()> {
     match Args::parse().command {
         Command::Demo(args) => demo::demo(&args),
         Command::Serve(args) => demo::serve(&args),
+        Command::Site(args) => demo::site(&args),
         Command::Test(args) => test::test(&args),
         Command::Ci => ci::ci(),
         Command::Bench(args) => bench::bench(&args),

@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 
 use crate::sh::{cargo, cmd, print_line, root, run, say, target_dir, tee};
-use crate::{serving_wasm, site, tools};
+use crate::{demo, serving_wasm, tools};
 
 /// Options of `cargo xtask test`.
 #[derive(Debug, Args, Default)]
@@ -49,11 +49,8 @@ pub(crate) fn test(args: &TestArgs) -> Result<()> {
         Ok(())
     };
 
-    tools::wasm_target()?;
-    let site = site::build_site(&site::SiteOptions {
-        root: root(),
-        release: false,
-    })?;
+    // The pages as they are shipped, so that their sizes and speeds are what users get.
+    let site = demo::build_site(true)?;
     // Building the tests also builds the binary and the examples that the other suites use, with one set of
     // features: a separate `cargo build` would compile every dependency a second time.
     let tests = [

@@ -1,9 +1,10 @@
 //! Invented traces, runs and events that show every state a page can be in.
 
 use cascade_api::{
-    Comparison, ComparisonRow, Engine, GpuConfig, KernelLaunch, KernelStat, RunDetail, RunEntry, RunEvent,
-    RunFile, RunSummary, SimFile, SimId, SimMetrics, SimState, SimSummary, Timestamp, TraceDetail, TraceId,
-    TraceState, TraceSummary, run_state, sim_counts,
+    ColumnKernel, Comparison, ComparisonRow, Engine, FinishedKernel, GpuConfig, KernelColumn, KernelColumns,
+    KernelLaunch, KernelSlice, KernelStat, LiveBatch, ReplicaTotal, RunDetail, RunEntry, RunFile, RunSummary,
+    SimColumn, SimFile, SimId, SimMetrics, SimState, SimSummary, Timestamp, TraceDetail, TraceId, TraceState,
+    TraceSummary, run_state, sim_counts,
 };
 use indexmap::IndexMap;
 
@@ -324,6 +325,51 @@ pub(crate) fn comparison(run: &RunDetail) -> Comparison {
     }
 }
 
+pub(crate) fn columns(run: &RunDetail) -> KernelColumns {
+    let kinds = NAMES.len() as u64;
+    let kernel = |n: u64| ColumnKernel {
+        name: name(n),
+        grid: Some((108, 1 + (n % 4) as u32, 1)),
+        block: Some((128, 1, 1)),
+        group: [
+            "Layer norm",
+            "GEMM",
+            "Other setup/index/reduction",
+            "Attention",
+            "Small elementwise",
+            "Small elementwise",
+        ][(n % kinds) as usize]
+            .to_owned(),
+    };
+    let table = comparison(run);
+    let column = |gpu: &cascade_api::GpuName| {
+        let sims = run.sims.iter().filter(|sim| sim.gpu_config == *gpu);
+        let replica = |sim: &SimSummary| ReplicaTotal {
+            kernels: sim.kernels_done,
+            total_ns: (0..sim.kernels_done).map(|i| time_ns(gpu.as_str(), i)).sum(),
+        };
+        KernelColumn {
+            gpu_config: gpu.clone(),
+            engines: table.engines.get(gpu).cloned().unwrap_or_default(),
+            replicas: sims.map(replica).collect(),
+            median_ns: table
+                .rows
+                .iter()
+                .map(|row| row.sim_ns.get(gpu).copied().flatten())
+                .collect(),
+            min_ns: Vec::new(),
+            max_ns: Vec::new(),
+        }
+    };
+    KernelColumns {
+        // Names repeat every six launches and grids every four.
+        kernels: (0..12).map(kernel).collect(),
+        launches: (0..table.rows.len() as u32).map(|i| i % 12).collect(),
+        real_ns: table.rows.iter().map(|row| row.real_ns).collect(),
+        columns: table.configs.iter().map(column).collect(),
+    }
+}
+
 pub(crate) fn files(run: &RunDetail) -> Vec<RunFile> {
     let names = [
         ("kernel-stats.csv", 81_234),
@@ -347,33 +393,53 @@ pub(crate) fn files(run: &RunDetail) -> Vec<RunFile> {
     finished.flat_map(of).collect()
 }
 
-/// The next event of a run: in turn a log chunk, a kernel and the sim of its first running sim.
-pub(crate) fn step(run: &mut RunDetail, n: u64) -> RunEvent {
+/// Rows of a run's table, from `from` on.
+pub(crate) fn slice(run: &RunDetail, from: u64, rows: u64) -> KernelSlice {
+    let table = comparison(run);
+    let to = from.saturating_add(rows).min(table.rows.len() as u64);
+    let shown = || table.rows.iter().skip(from as usize).take((to - from) as usize);
+    let times = |sim: &SimSummary| {
+        let finished = from..to.min(sim.kernels_done);
+        finished.map(|index| stat(sim, index).sim_time_ns).collect()
+    };
+    KernelSlice {
+        rows: table.rows.len() as u64,
+        from,
+        has_real_timing: true,
+        names: NAMES.map(String::from).to_vec(),
+        name: (from..to).map(|index| (index % 6) as u32).collect(),
+        real_ns: shown().map(|row| row.real_ns).collect(),
+        sims: run
+            .sims
+            .iter()
+            .map(|sim| SimColumn {
+                sim_id: sim.id.clone(),
+                ns: times(sim),
+            })
+            .collect(),
+        totals: Vec::new(),
+    }
+}
+
+/// The next changes of a run: its first running sim finishes a kernel and prints some lines.
+pub(crate) fn step(run: &mut RunDetail, n: u64) -> LiveBatch {
     let at = run
         .sims
         .iter()
         .position(|sim| sim.state == SimState::Running)
         .unwrap_or(0);
     let sim = &mut run.sims[at];
-    match n % 3 {
-        0 => RunEvent::Log {
-            sim_id: sim.id.clone(),
-            lines: (0..12)
-                .map(|line| format!("kernel {} line {line}: gpu_sim_cycle = 9120", sim.kernels_done))
-                .collect(),
-        },
-        1 => {
-            sim.kernels_done = (sim.kernels_done + 1).min(sim.kernels_total);
-            RunEvent::Kernel {
-                stat: Box::new(stat(sim, sim.kernels_done - 1)),
-            }
-        }
-        _ => {
-            sim.current_kernel = Some(name(sim.kernels_done));
-            sim.last_heartbeat_at = Some(ago(0));
-            RunEvent::Sim {
-                sim: Box::new(sim.clone()),
-            }
-        }
+    let index = sim.kernels_done.min(sim.kernels_total - 1);
+    sim.kernels_done = index + 1;
+    sim.current_kernel = Some(name(index + 1));
+    sim.last_heartbeat_at = Some(ago(0));
+    LiveBatch {
+        names: vec![name(index)],
+        kernels: vec![FinishedKernel(at as u32, index, 0, stat(sim, index).sim_time_ns)],
+        log: (0..12)
+            .map(|line| format!("step {n} line {line}: gpu_sim_cycle = 9120"))
+            .collect(),
+        log_skipped: 0,
+        sims: vec![sim.clone()],
     }
 }

@@ -23,8 +23,8 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
 use cascade_api::{
-    Comparison, GpuConfig, GpuDetail, GpuName, Health, KernelStat, RunDetail, RunEvent, RunFile, RunId,
-    RunSummary, SimId, SimStepDigest, SimSummary, TraceDetail, TraceId, TraceSummary,
+    Comparison, GpuConfig, GpuDetail, GpuName, Health, KernelColumns, KernelStat, LiveEvent, RunDetail,
+    RunFile, RunId, RunSummary, SimId, SimStepDigest, SimSummary, TraceDetail, TraceId, TraceSummary,
 };
 use futures::Stream;
 use leptos::prelude::provide_context;
@@ -78,11 +78,26 @@ impl Backend for Fake {
     async fn comparison(&self, id: RunId) -> Result<Comparison, DataError> {
         Ok(fixtures::comparison(&self.run(id).await?))
     }
+    async fn kernel_columns(&self, id: RunId) -> Result<KernelColumns, DataError> {
+        Ok(fixtures::columns(&self.run(id).await?))
+    }
+
+    async fn run_slice(
+        &self,
+        id: RunId,
+        from: u64,
+        rows: u64,
+    ) -> Result<cascade_api::KernelSlice, DataError> {
+        Ok(fixtures::slice(&self.run(id).await?, from, rows))
+    }
     async fn run_files(&self, id: RunId) -> Result<Vec<RunFile>, DataError> {
         Ok(fixtures::files(&self.run(id).await?))
     }
     async fn run_digests(&self, id: RunId) -> Result<Vec<SimStepDigest>, DataError> {
         Ok(digests::digests(&self.run(id).await?))
+    }
+    async fn file_preview(&self, _: SimId, name: String) -> Result<cascade_api::FilePreview, DataError> {
+        Err(not_found(&name))
     }
     async fn scenario_bases(&self) -> Result<Vec<cascade_api::ScenarioBase>, DataError> {
         Ok(Vec::new())
@@ -92,6 +107,9 @@ impl Backend for Fake {
     }
     async fn explored(&self, _: String) -> Option<cascade_scene::explorer::Answer> {
         None
+    }
+    async fn sim_kernel(&self, id: SimId, index: String) -> Result<cascade_api::KernelDetail, DataError> {
+        Err(not_found(&format!("{id}, kernel {index}")))
     }
     async fn sim(&self, id: SimId) -> Result<SimSummary, DataError> {
         Err(not_found(id.as_str()))
@@ -112,14 +130,13 @@ fn answer<T: serde::Serialize>(result: Result<T, DataError>) -> Response {
 /// A run's events: the snapshot, then the running sims go on for ever.
 async fn events(Path(id): Path<RunId>) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
     let run = Fake.run(id).await.expect("the preview asks only for runs it has");
-    let kernels = fixtures::kernels(&run);
-    let first = RunEvent::Snapshot {
+    let first = LiveEvent::Snapshot {
         run: Box::new(run.clone()),
-        kernels,
+        log_bytes: 0,
     };
     let steps = futures::stream::unfold((run, 0_u64), |(mut run, n)| async move {
         tokio::time::sleep(Duration::from_millis(300)).await;
-        let event = fixtures::step(&mut run, n);
+        let event = LiveEvent::Batch(fixtures::step(&mut run, n));
         Some((event, (run, n + 1)))
     });
     let all = futures::StreamExt::chain(futures::stream::iter([first]), steps);
@@ -176,6 +193,14 @@ async fn main() {
             "/api/gpu-configs",
             get(|| async { answer(Fake.gpu_configs().await) }),
         )
+        .route(
+            "/api/gpu-configs/{name}",
+            get(|Path(name)| async { answer(Fake.gpu_detail(name).await) }),
+        )
+        .route(
+            "/api/runs/{id}/kernel-columns",
+            get(|Path(id)| async { answer(Fake.kernel_columns(id).await) }),
+        )
         .route("/api/runs", get(|| async { answer(Fake.runs().await) }))
         .route(
             "/api/runs/{id}",
@@ -186,6 +211,10 @@ async fn main() {
             get(|Path(id)| async { answer(Fake.comparison(id).await) }),
         )
         .route(
+            "/api/runs/{id}/kernel-rows",
+            get(|Path(id)| async { answer(Fake.run_slice(id, 0, u64::MAX).await) }),
+        )
+        .route(
             "/api/runs/{id}/files",
             get(|Path(id)| async { answer(Fake.run_files(id).await) }),
         )
@@ -193,7 +222,7 @@ async fn main() {
             "/api/runs/{id}/step-digests",
             get(|Path(id)| async { answer(Fake.run_digests(id).await) }),
         )
-        .route("/api/runs/{id}/events", get(events))
+        .route("/api/runs/{id}/live", get(events))
         .leptos_routes_with_context(&options, generate_route_list(App), context, move || {
             shell(page.clone())
         })

@@ -17,6 +17,27 @@ pub(super) async fn get<T: DeserializeOwned>(path: &str) -> Result<T, DataError>
     SendWrapper::new(async move { answer(request.send().await).await }).await
 }
 
+/// Reads a range of the text at `path`, and the place where it begins. A range of nothing is empty.
+pub(super) async fn get_range(path: &str, range: &str) -> Result<(String, u64), DataError> {
+    let request = Request::get(path).header("Range", range);
+    SendWrapper::new(async move {
+        let response = match checked(request.send().await).await {
+            Err(error) if error.status == 416 => return Ok((String::new(), 0)),
+            response => response?,
+        };
+        // `bytes 100-199/1000`; an answer without it is the whole.
+        let place = response.headers().get("Content-Range").unwrap_or_default();
+        let from = place.trim_start_matches("bytes ").split('-').next();
+        let from = from.and_then(|from| from.parse().ok()).unwrap_or(0);
+        let bytes = response
+            .binary()
+            .await
+            .map_err(|error| DataError::text(0, error.to_string()))?;
+        Ok((String::from_utf8_lossy(&bytes).into_owned(), from))
+    })
+    .await
+}
+
 /// Sends `body` to `path`.
 pub(super) async fn post<T: DeserializeOwned>(path: &str, body: &impl Serialize) -> Result<T, DataError> {
     let request = Request::post(path)

@@ -1,9 +1,10 @@
 //! The calls pages make. Under `ssr` they ask the [`super::Backend`]; in the browser they ask the REST API.
 
 use cascade_api::{
-    Comparison, GpuConfig, GpuConfigCreate, GpuDetail, GpuName, Health, KernelStat, RunCreate, RunDetail,
-    RunFile, RunId, RunSummary, SavedScenario, ScenarioBase, ScenarioProfile, ScenarioResult, SimStepDigest,
-    TraceDetail, TraceId, TraceSummary,
+    Comparison, FilePreview, GpuConfig, GpuConfigCreate, GpuDetail, GpuName, Health, KernelColumns,
+    KernelDetail, KernelSlice, KernelStat, RunCreate, RunDetail, RunFile, RunId, RunSummary, RunTimeline,
+    SavedScenario, ScenarioBase, ScenarioProfile, ScenarioResult, SimId, SimStepDigest, TimelineLevel,
+    TraceDetail, TraceId, TraceMade, TraceSummary,
 };
 use cascade_scene::explorer::Answer;
 
@@ -74,8 +75,23 @@ fetch!(
     run_kernels(id: RunId) -> Vec<KernelStat>, format!("/api/runs/{}/kernels", segment(id.as_str()))
 );
 fetch!(
+    /// A run's kernel times column by column.
+    kernel_columns(id: RunId) -> KernelColumns,
+    format!("/api/runs/{}/kernel-columns", segment(id.as_str()))
+);
+fetch!(
     /// A run's real against simulated times.
     comparison(id: RunId) -> Comparison, format!("/api/runs/{}/comparison", segment(id.as_str()))
+);
+fetch!(
+    /// One kernel of a sim with all that is known of it. The index is the address's own text.
+    sim_kernel(id: SimId, index: String) -> KernelDetail,
+    format!("/api/sims/{}/kernels/{}", segment(id.as_str()), segment(&index))
+);
+fetch!(
+    /// Rows of a run's table of kernels, by columns: up to so many from a position on.
+    run_slice(id: RunId, from: u64, rows: u64) -> KernelSlice,
+    format!("/api/runs/{}/kernel-rows?from={from}&rows={rows}", segment(id.as_str()))
 );
 fetch!(
     /// What a run's sims say of whole steps and requests, in brief.
@@ -88,6 +104,11 @@ fetch!(
 );
 
 fetch!(
+    /// The first lines of an output file.
+    file_preview(sim: SimId, name: String) -> FilePreview,
+    format!("/api/sims/{}/files/{}/preview", segment(sim.as_str()), segment(&name))
+);
+fetch!(
     /// Every finished sim that scenarios can rest on.
     scenario_bases() -> Vec<ScenarioBase>, "/api/scenarios/bases"
 );
@@ -95,6 +116,22 @@ fetch!(
     /// Every saved scenario, newest first.
     scenarios_saved() -> Vec<SavedScenario>, "/api/scenarios/saved"
 );
+
+/// One heading of the documents: the page's title, the heading, its address, and the words below it, which are
+/// passed over.
+#[derive(Clone, Debug, serde::Deserialize)]
+pub struct DocEntry(pub String, pub String, pub String, pub serde::de::IgnoredAny);
+
+/// What the documents' search looks through: a file beside the app, so only a browser reads it.
+///
+/// # Errors
+/// When the file is not there, as in a build without documents.
+pub async fn doc_index() -> Result<Vec<DocEntry>, DataError> {
+    #[cfg(all(feature = "hydrate", not(feature = "ssr")))]
+    return super::browser::get("/docs/assets/search.json").await;
+    #[cfg(not(all(feature = "hydrate", not(feature = "ssr"))))]
+    Err(DataError::text(0, "only a browser searches the documents"))
+}
 
 /// What an explorer's link comes to, for the first paint; a browser works it out itself.
 pub async fn explored(link: String) -> Option<Answer> {
@@ -127,6 +164,75 @@ pub async fn scenario_profile(trace: String, gpu: String) -> Result<ScenarioProf
     }
 }
 
+/// A run's kernels as columns. Fetched by browsers alone: pages are rendered without them.
+///
+/// # Errors
+/// What the API answered; status 0 when the server could not be reached or there is no browser.
+pub async fn run_timeline(id: RunId, level: TimelineLevel) -> Result<RunTimeline, DataError> {
+    #[cfg(all(feature = "hydrate", not(feature = "ssr")))]
+    {
+        let (id, level) = (segment(id.as_str()), level.as_str());
+        super::browser::get(&format!("/api/runs/{id}/timeline?level={level}")).await
+    }
+    #[cfg(not(all(feature = "hydrate", not(feature = "ssr"))))]
+    {
+        let _: (RunId, TimelineLevel) = (id, level);
+        Err(DataError::text(0, "only a browser draws a timeline"))
+    }
+}
+
+/// A piece of a sim's log, and its place in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogPiece {
+    /// The text; its first and last line may be cut.
+    pub text: String,
+    /// Bytes of the log before it.
+    pub from: u64,
+}
+
+/// Bytes of a log that are read at once.
+const LOG_PIECE: u64 = 256 << 10;
+
+/// The end of a sim's log: of its first `bytes` bytes, or of the whole as it is now.
+///
+/// # Errors
+/// What the API answered; status 0 when the server could not be reached or there is no browser.
+pub async fn log_end(sim: SimId, bytes: Option<u64>) -> Result<LogPiece, DataError> {
+    match bytes {
+        Some(bytes) => log_before(sim, bytes).await,
+        None => log_range(sim, format!("bytes=-{LOG_PIECE}")).await,
+    }
+}
+
+/// What a sim's log holds right before byte `to`.
+///
+/// # Errors
+/// What the API answered; status 0 when the server could not be reached or there is no browser.
+pub async fn log_before(sim: SimId, to: u64) -> Result<LogPiece, DataError> {
+    let from = to.saturating_sub(LOG_PIECE);
+    match to.checked_sub(1) {
+        Some(last) => log_range(sim, format!("bytes={from}-{last}")).await,
+        None => Ok(LogPiece {
+            text: String::new(),
+            from: 0,
+        }),
+    }
+}
+
+async fn log_range(sim: SimId, range: String) -> Result<LogPiece, DataError> {
+    #[cfg(all(feature = "hydrate", not(feature = "ssr")))]
+    {
+        let path = format!("/api/sims/{}/log", segment(sim.as_str()));
+        let (text, from) = super::browser::get_range(&path, &range).await?;
+        Ok(LogPiece { text, from })
+    }
+    #[cfg(not(all(feature = "hydrate", not(feature = "ssr"))))]
+    {
+        let _: (SimId, String) = (sim, range);
+        Err(DataError::text(0, "only a browser reads logs for a page"))
+    }
+}
+
 macro_rules! change {
     ($(#[$doc:meta])* $name:ident($($arg:ident: $ty:ty),*) -> $out:ty, $path:expr, $body:expr) => {
         $(#[$doc])*
@@ -149,6 +255,11 @@ change!(
 change!(
     /// Cancels every sim of a run that has not finished.
     cancel_run(id: RunId) -> RunDetail, format!("/api/runs/{}/cancel", segment(id.as_str())), ()
+);
+
+change!(
+    /// Makes the small synthetic trace of the first steps, unless it is there.
+    make_synthetic_trace() -> TraceMade, "/api/synthetic-trace", ()
 );
 
 change!(

@@ -52,19 +52,40 @@ pub trait Backend: Send + Sync + 'static {
     async fn run(&self, id: cascade_api::RunId) -> Result<cascade_api::RunDetail, DataError>;
     /// `GET /api/runs/{id}/kernels`.
     async fn run_kernels(&self, id: cascade_api::RunId) -> Result<Vec<cascade_api::KernelStat>, DataError>;
+    /// `GET /api/runs/{id}/kernel-columns`.
+    async fn kernel_columns(&self, id: cascade_api::RunId) -> Result<cascade_api::KernelColumns, DataError>;
     /// `GET /api/runs/{id}/comparison`.
     async fn comparison(&self, id: cascade_api::RunId) -> Result<cascade_api::Comparison, DataError>;
+    /// The first `rows` rows of `GET /api/runs/{id}/kernel-rows` from `from` on.
+    async fn run_slice(
+        &self,
+        id: cascade_api::RunId,
+        from: u64,
+        rows: u64,
+    ) -> Result<cascade_api::KernelSlice, DataError>;
     /// `GET /api/runs/{id}/step-digests`.
     async fn run_digests(&self, id: cascade_api::RunId)
     -> Result<Vec<cascade_api::SimStepDigest>, DataError>;
     /// `GET /api/runs/{id}/files`.
     async fn run_files(&self, id: cascade_api::RunId) -> Result<Vec<cascade_api::RunFile>, DataError>;
+    /// `GET /api/sims/{id}/files/{name}/preview`.
+    async fn file_preview(
+        &self,
+        sim: cascade_api::SimId,
+        name: String,
+    ) -> Result<cascade_api::FilePreview, DataError>;
     /// `GET /api/scenarios/bases`.
     async fn scenario_bases(&self) -> Result<Vec<cascade_api::ScenarioBase>, DataError>;
     /// `GET /api/scenarios/saved`.
     async fn scenarios_saved(&self) -> Result<Vec<cascade_api::SavedScenario>, DataError>;
     /// The figures of an explorer's link, where they take no waiting.
     async fn explored(&self, link: String) -> Option<cascade_scene::explorer::Answer>;
+    /// `GET /api/sims/{id}/kernels/{index}`.
+    async fn sim_kernel(
+        &self,
+        id: cascade_api::SimId,
+        index: String,
+    ) -> Result<cascade_api::KernelDetail, DataError>;
     /// `GET /api/sims/{id}/results`, kernels without their `stats`.
     async fn sim(&self, id: cascade_api::SimId) -> Result<cascade_api::SimSummary, DataError>;
 }

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use leptos_router::components::A;
 use leptos_router::hooks::use_location;
 
+use super::palette::Palette;
 use super::theme::ThemeSwitch;
 use crate::site::use_site;
 use crate::ui::{Icon, IconName};
@@ -33,6 +34,9 @@ pub(crate) fn TopBar() -> impl IntoView {
                     </nav>
                 </Show>
                 <div class="top-bar-end">
+                    <Show when=inside>
+                        <Palette />
+                    </Show>
                     <ThemeSwitch />
                     <Show when=move || inside() && site.auth>
                         <form method="post" action="/session/end">
@@ -55,9 +59,10 @@ pub(crate) fn Footer() -> impl IntoView {
     view! {
         <footer class="footer">
             <span>"Cascade " {version}</span>
-            <nav class="footer-links" aria-label="Documentation">
+            <nav class="footer-links" aria-label="More">
                 <a href="/docs" rel="external">"Documentation"</a>
                 <a href="/docs/api" rel="external">"API"</a>
+                <a href="/ui">"Components"</a>
             </nav>
         </footer>
     }

@@ -46,12 +46,13 @@ pub fn Badge(
     /// Whether a dot stands before the words, as it does for states.
     #[prop(optional)]
     dot: bool,
-    /// What it means, shown on hover.
+    /// What it means, shown as a tooltip.
     #[prop(optional, into)]
     title: Option<String>,
 ) -> impl IntoView {
+    let focusable = title.is_some().then_some("0");
     view! {
-        <span class="badge" class:dotted=dot data-tone=move || tone.get().as_str() title=title>
+        <span class="badge" class:dotted=dot data-tone=move || tone.get().as_str() data-tip=title tabindex=focusable>
             {move || text.get()}
         </span>
     }
@@ -116,7 +117,7 @@ pub fn EngineBadge(
         Engine::Replay => Tone::Warn,
         _ => Tone::Neutral,
     });
-    view! { <Badge text=Signal::derive(move || engine::label(engine.get())) tone title="Where these numbers come from" /> }
+    view! { <Badge text=Signal::derive(move || engine::label(engine.get())) tone /> }
 }
 
 /// The marks of a trace that was not captured by its owner: synthetic, sample.
@@ -125,9 +126,9 @@ pub fn TraceMarks<'a>(
     /// The trace.
     trace: &'a TraceSummary,
 ) -> impl IntoView + use<> {
-    let synthetic = trace.synthetic.then(|| {
-        view! { <Badge text="synthetic" tone=Tone::Warn title="Made by the synthesiser, not captured from a GPU" /> }
-    });
+    let synthetic = trace
+        .synthetic
+        .then(|| view! { <Badge text="synthetic" tone=Tone::Warn title="Made by the synthesiser, not captured from a GPU" /> });
     let sample = trace.sample.then(|| view! { <SampleBadge /> });
     (synthetic, sample)
 }

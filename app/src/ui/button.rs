@@ -28,7 +28,7 @@ impl Look {
     }
 }
 
-/// A button that does something on this page.
+/// A button that does something on this page, or sends the form it stands in.
 #[component]
 pub fn Button(
     /// How it looks.
@@ -37,23 +37,34 @@ pub fn Button(
     /// Whether it can be pressed now.
     #[prop(optional, into)]
     disabled: Signal<bool>,
-    /// What screen readers say, where the content is only an icon.
+    /// Whether it is at work; it cannot be pressed again before that is over.
+    #[prop(optional, into)]
+    busy: Signal<bool>,
+    /// Whether it sends the form around it.
+    #[prop(optional)]
+    submit: bool,
+    /// What screen readers say, where the content is only an icon; shown as a tooltip.
     #[prop(optional, into)]
     label: Option<String>,
     /// What it does.
-    #[prop(into)]
-    on_press: Callback<()>,
+    #[prop(optional, into)]
+    on_press: Option<Callback<()>>,
     /// What is on it.
     children: Children,
 ) -> impl IntoView {
     view! {
         <button
-            type="button"
+            type=if submit { "submit" } else { "button" }
             class=look.class()
-            title=label.clone()
+            data-tip=label.clone()
             aria-label=label
-            disabled=move || disabled.get()
-            on:click=move |_| on_press.run(())
+            aria-busy=move || busy.get().then_some("true")
+            disabled=move || disabled.get() || busy.get()
+            on:click=move |_| {
+                if let Some(on_press) = on_press {
+                    on_press.run(());
+                }
+            }
         >
             {children()}
         </button>
@@ -80,4 +91,15 @@ pub fn ButtonLink(
             {children()}
         </a>
     }
+}
+
+/// A link into the documents, which are files beside the app: the browser loads them anew.
+#[component]
+pub fn DocLink(
+    /// The document, such as `/docs/runs`.
+    href: &'static str,
+    /// What it reads.
+    children: Children,
+) -> impl IntoView {
+    view! { <a class="small" href=href rel="external">{children()}</a> }
 }

@@ -2,12 +2,33 @@
 
 use leptos::prelude::*;
 
-use super::{Icon, IconName};
+use super::{Icon, IconName, Toasts, use_toasts};
 
-/// How long the button says that it copied, in ms.
-const COPIED_MS: u64 = 1500;
+/// How long the button says that it copied.
+const COPIED: std::time::Duration = std::time::Duration::from_millis(1500);
 
-/// Copies a text to the clipboard.
+/// Puts a text on the clipboard. A browser has none on a page that came neither by https nor from this machine.
+async fn write(text: &str) -> Result<(), ()> {
+    let clipboard = window().navigator().clipboard();
+    if AsRef::<wasm_bindgen::JsValue>::as_ref(&clipboard).is_undefined() {
+        return Err(());
+    }
+    let written = wasm_bindgen_futures::JsFuture::from(clipboard.write_text(text));
+    written.await.map(drop).map_err(drop)
+}
+
+/// Copies a text to the clipboard and says whether that went well, also to the caller.
+pub(crate) async fn copy_text(toasts: Toasts, text: &str) -> bool {
+    let written = write(text).await.is_ok();
+    if written {
+        toasts.done("Copied");
+    } else {
+        toasts.failed("The browser does not allow copying here; select the text instead.");
+    }
+    written
+}
+
+/// A button that copies a text.
 #[component]
 pub fn CopyButton(
     /// The text.
@@ -17,15 +38,16 @@ pub fn CopyButton(
     #[prop(into)]
     label: String,
 ) -> impl IntoView {
+    let toasts = use_toasts();
     let copied = RwSignal::new(false);
-    let copy = move |_| {
-        // The promise's failure leaves the button as it was: the text can still be selected by hand.
-        drop(window().navigator().clipboard().write_text(&text));
-        copied.set(true);
-        set_timeout(
-            move || _ = copied.try_set(false),
-            std::time::Duration::from_millis(COPIED_MS),
-        );
+    let press = move |_| {
+        let text = text.clone();
+        leptos::task::spawn_local(async move {
+            if copy_text(toasts, &text).await {
+                copied.try_set(true);
+                set_timeout(move || _ = copied.try_set(false), COPIED);
+            }
+        });
     };
     let icon = move || {
         let name = if copied.get() {
@@ -36,10 +58,9 @@ pub fn CopyButton(
         view! { <Icon name /> }
     };
     view! {
-        <button type="button" class="button ghost icon-only" title=label.clone() aria-label=label on:click=copy>
+        <button type="button" class="button ghost icon-only" data-tip=label.clone() aria-label=label on:click=press>
             {icon}
         </button>
-        <span class="visually-hidden" role="status">{move || copied.get().then_some("Copied")}</span>
     }
 }
 

@@ -2,7 +2,9 @@
 
 use leptos::prelude::*;
 
-/// Frame of a control: its label, and what is wrong with it.
+use super::{Icon, IconName};
+
+/// Frame of a control: its label, what to know before filling it in, and what is wrong with it.
 #[component]
 pub fn Field(
     /// Name of the control.
@@ -14,6 +16,9 @@ pub fn Field(
     /// What is wrong with the value.
     #[prop(optional, into)]
     error: Signal<Option<String>>,
+    /// What to know before filling it in.
+    #[prop(optional)]
+    hint: Option<&'static str>,
     /// The control.
     children: Children,
 ) -> impl IntoView {
@@ -21,9 +26,75 @@ pub fn Field(
         <div class="field">
             <label for=id.clone()>{label}</label>
             {children()}
+            {hint.map(|hint| view! { <p class="muted small">{hint}</p> })}
             <p class="field-error" id=format!("{id}-error") role="alert">{move || error.get()}</p>
         </div>
     }
+}
+
+/// A line of text.
+#[component]
+pub fn TextInput(
+    /// The element's id.
+    #[prop(into)]
+    id: String,
+    /// The text in it.
+    value: RwSignal<String>,
+    /// Whether the text is wrong.
+    #[prop(optional, into)]
+    invalid: Signal<bool>,
+    /// Whether it can be filled in now.
+    #[prop(optional, into)]
+    disabled: Signal<bool>,
+) -> impl IntoView {
+    view! {
+        <input
+            class="input"
+            type="text"
+            id=id.clone()
+            autocomplete="off"
+            spellcheck="false"
+            aria-describedby=format!("{id}-error")
+            aria-invalid=move || invalid.get().to_string()
+            disabled=move || disabled.get()
+            prop:value=move || value.get()
+            value=value.get_untracked()
+            on:input=move |event| value.set(event_target_value(&event))
+        />
+    }
+}
+
+/// A line of text that narrows down what is listed below it.
+#[component]
+pub fn SearchInput(
+    /// What it searches, for screen readers and as long as it is empty.
+    label: &'static str,
+    /// The text in it.
+    value: RwSignal<String>,
+) -> impl IntoView {
+    view! {
+        <div class="search">
+            <Icon name=IconName::Search />
+            <input
+                class="input"
+                type="search"
+                aria-label=label
+                placeholder=label
+                autocomplete="off"
+                spellcheck="false"
+                prop:value=move || value.get()
+                on:input=move |event| value.set(event_target_value(&event))
+            />
+        </div>
+    }
+}
+
+/// Whether every word typed into a search occurs in a text; case does not matter.
+pub(crate) fn has_words(query: &str, text: &str) -> bool {
+    let text = text.to_lowercase();
+    query
+        .split_whitespace()
+        .all(|word| text.contains(&word.to_lowercase()))
 }
 
 /// A whole number within limits.

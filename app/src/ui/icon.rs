@@ -27,6 +27,8 @@ pub enum IconName {
     Chevron,
     /// Something is wrong.
     Alert,
+    /// Look for something.
+    Search,
 }
 
 impl IconName {
@@ -45,6 +47,7 @@ impl IconName {
             Self::Check => "M3 8.5l3.2 3L13 4.5",
             Self::Download => "M8 2v8M4.8 7 8 10.2 11.2 7M2.5 13.5h11",
             Self::Chevron => "M6 3.5 10.5 8 6 12.5",
+            Self::Search => "M7 2.5a4.5 4.5 0 1 1 0 9 4.5 4.5 0 0 1 0-9zM10.4 10.4l3.1 3.1",
             Self::Alert => "M8 2 14.5 13.5h-13zM8 6.5v3.2M8 11.6v.2",
         }
     }

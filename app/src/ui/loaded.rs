@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::Failure;
+use super::{Failure, Skeleton};
 use crate::data::DataError;
 
 /// How often a page that is not yet final asks again.
@@ -31,7 +31,7 @@ where
             }
         })
     };
-    view! { <Transition fallback=|| view! { <p class="loading" role="status">"Loading…"</p> }>{view}</Transition> }
+    view! { <Transition fallback=|| view! { <Skeleton /> }>{view}</Transition> }
 }
 
 /// Asks for the data again every two seconds while `unfinished` holds for it.

@@ -11,29 +11,43 @@ mod loaded;
 mod measure;
 mod page;
 mod pager;
+mod save;
+mod skeleton;
 mod stat;
 mod switch;
 mod table;
+mod tabs;
 #[cfg(test)]
 mod tests;
 mod time;
+mod toast;
+mod tooltip;
+mod r#virtual;
 
 pub use badge::{
     Badge, EngineBadge, ReplayBadge, RunBadge, SampleBadge, SampleNote, SimBadge, Tone, TraceBadge,
     TraceMarks,
 };
-pub use button::{Button, ButtonLink, Look};
+pub use button::{Button, ButtonLink, DocLink, Look};
+pub(crate) use code::copy_text;
 pub use code::{CodeBlock, CopyButton};
-pub use dialog::ConfirmDialog;
+pub use dialog::{ConfirmDialog, Dialog};
 pub(crate) use feedback::answer_with;
 pub use feedback::{Empty, Failure, Notice};
-pub use field::{Field, NumberInput, SelectInput, SelectOption};
+pub(crate) use field::has_words;
+pub use field::{Field, NumberInput, SearchInput, SelectInput, SelectOption, TextInput};
 pub use icon::{Icon, IconName};
 pub use loaded::{loaded, poll_while};
 pub(crate) use measure::width_of;
-pub use page::{Card, Crumb, PageHead};
+pub use page::{Breadcrumb, Card, Crumb, PageHead};
 pub use pager::Pager;
-pub use stat::{Progress, Stat};
+pub(crate) use save::save_text;
+pub use skeleton::Skeleton;
+pub use stat::{Progress, Stat, Tile};
 pub use switch::Switch;
 pub use table::{DataTable, SortTable};
+pub use tabs::{Tab, Tabs};
 pub use time::{Age, Elapsed, LocalTime};
+pub use toast::{Toaster, Toasts, use_toasts};
+pub use tooltip::TooltipHost;
+pub use r#virtual::{VirtualColumn, VirtualTable};

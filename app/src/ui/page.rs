@@ -11,6 +11,26 @@ pub struct Crumb {
     pub text: &'static str,
 }
 
+/// The way to a page from the top. The page itself ends it for screen readers; its title stands beside it for all.
+#[component]
+pub fn Breadcrumb(
+    /// The pages above, the highest first.
+    way: Vec<Crumb>,
+    /// This page's name.
+    #[prop(into)]
+    here: String,
+) -> impl IntoView {
+    let way: Vec<_> = way
+        .into_iter()
+        .map(|crumb| view! { <li><a href=crumb.href>{crumb.text}</a></li> })
+        .collect();
+    view! {
+        <nav class="breadcrumb" aria-label="Breadcrumb">
+            <ol>{way} <li class="visually-hidden" aria-current="page">{here}</li></ol>
+        </nav>
+    }
+}
+
 /// Title, the way to it, what is said beside it and what can be done.
 #[component]
 pub fn PageHead(
@@ -27,17 +47,10 @@ pub fn PageHead(
     #[prop(optional, into)]
     actions: ViewFnOnce,
 ) -> impl IntoView {
-    let way = crumb.map(|crumb| {
-        view! {
-            <nav class="breadcrumb" aria-label="Breadcrumb">
-                <a href=crumb.href>{crumb.text}</a>
-                <span aria-hidden="true">"/"</span>
-            </nav>
-        }
-    });
+    let way = crumb.map(|crumb| view! { <Breadcrumb way=vec![crumb] here=title.clone() /> });
     view! {
         <div class="page-head">
-            <div class="page-title">{way} <h1>{title}</h1> <div class="badges">{badges.run()}</div></div>
+            <div class="page-title">{way} <h1 tabindex="-1">{title}</h1> <div class="badges">{badges.run()}</div></div>
             <div class="actions">{actions.run()}</div>
         </div>
     }

@@ -8,17 +8,43 @@ pub fn Stat(
     /// Its name.
     #[prop(into)]
     label: String,
-    /// What it means, shown on hover.
+    /// What it means, shown as a tooltip.
     #[prop(optional, into)]
     title: Option<String>,
     /// The number.
     children: Children,
 ) -> impl IntoView {
     view! {
-        <div class="stat" title=title>
+        <div class="stat" data-tip=title>
             <dt>{label}</dt>
             <dd>{children()}</dd>
         </div>
+    }
+}
+
+/// A thing in a grid of its like: its name as a link, marks beside it, and what there is to know below.
+#[component]
+pub fn Tile(
+    /// Its name.
+    #[prop(into)]
+    title: String,
+    /// Where it leads.
+    #[prop(into)]
+    href: String,
+    /// Badges beside the name.
+    #[prop(optional, into)]
+    badges: ViewFnOnce,
+    /// What there is to know.
+    children: Children,
+) -> impl IntoView {
+    view! {
+        <article class="link-tile">
+            <div class="link-tile-head">
+                <h3><a class="row-link" href=href>{title}</a></h3>
+                <span class="badges">{badges.run()}</span>
+            </div>
+            {children()}
+        </article>
     }
 }
 

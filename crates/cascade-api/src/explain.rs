@@ -1,9 +1,13 @@
 //! What limits a kernel and what would help, in plain words, from the statistics of its block.
 
+mod counters;
+
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use crate::StatValue;
+
+pub use counters::counters;
 
 /// Shares below this are noise and left out.
 const SMALLEST_SHARE: f64 = 0.005;

@@ -5,6 +5,7 @@
 //! compiles for `wasm32-unknown-unknown`.
 
 mod call;
+mod columns;
 mod digest;
 mod error;
 mod event;
@@ -12,6 +13,7 @@ mod explain;
 mod gpu;
 mod id;
 pub mod limits;
+mod live;
 mod openai;
 mod openai_answer;
 mod results;
@@ -23,16 +25,19 @@ mod scenario_search;
 mod scenario_workload;
 mod state;
 mod time;
+mod timeline;
 mod trace;
 pub mod validate;
 
 pub use call::*;
+pub use columns::*;
 pub use digest::*;
 pub use error::*;
 pub use event::*;
 pub use explain::*;
 pub use gpu::*;
 pub use id::*;
+pub use live::*;
 pub use openai::*;
 pub use openai_answer::*;
 pub use results::*;
@@ -42,4 +47,5 @@ pub use scenario_answer::*;
 pub use scenario_search::*;
 pub use state::*;
 pub use time::*;
+pub use timeline::*;
 pub use trace::*;

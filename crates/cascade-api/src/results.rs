@@ -4,7 +4,8 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Engine, GpuConfig, GpuName, RunSummary, SimId, SimMetrics, SimSummary, Timestamp, TraceDetail, TraceId,
+    Engine, GpuConfig, GpuName, KernelExplanation, RunId, RunSummary, SimId, SimMetrics, SimSummary,
+    Timestamp, TraceDetail, TraceId,
 };
 
 /// A value of a `key = value` line: a finite number, or the text as the simulator wrote it.
@@ -41,6 +42,31 @@ pub struct KernelStat {
     /// Every `key = value` of the block; empty in lists and snapshots.
     #[cfg_attr(feature = "openapi", schema(value_type = std::collections::HashMap<String, StatValue>))]
     pub stats: IndexMap<String, StatValue>,
+}
+
+/// One kernel of one sim with all that is known of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct KernelDetail {
+    /// The kernel with its full `stats`.
+    #[serde(flatten)]
+    pub stat: KernelStat,
+    /// The sim's run.
+    pub run_id: RunId,
+    /// The sim's replica.
+    pub replica: u32,
+    /// The program that made the numbers.
+    pub engine: Engine,
+    /// The sim's GPU; `arch` is `unknown` and the clock 0 if the config disappeared since.
+    pub gpu_config: GpuConfig,
+    /// Whether the numbers are a sample's, recorded before this workspace existed.
+    pub sample: bool,
+    /// Kernels that the sim has finished.
+    pub kernels_done: u64,
+    /// Measured duration of the kernel at this position; `null` without real timing.
+    pub real_ns: Option<f64>,
+    /// Why it takes as long as it does; `null` where the block holds nothing that says so.
+    pub explanation: Option<KernelExplanation>,
 }
 
 /// One row of real against simulated time.
@@ -134,6 +160,16 @@ pub struct SimFile {
     pub content_type: String,
     /// When this version was stored; putting it again replaces it.
     pub created_at: Timestamp,
+}
+
+/// The beginning of an output file as text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct FilePreview {
+    /// Its first lines, 200 at most, unpacked and without line breaks.
+    pub lines: Vec<String>,
+    /// Whether there are more.
+    pub more: bool,
 }
 
 /// An output file with the sim it belongs to.

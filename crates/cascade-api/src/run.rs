@@ -70,8 +70,15 @@ pub struct RunDetail {
 impl RunDetail {
     /// Puts a sim's new summary in place of the old one and brings the run's own state up to date.
     pub fn apply(&mut self, sim: SimSummary) {
-        if let Some(slot) = self.sims.iter_mut().find(|s| s.id == sim.id) {
-            *slot = sim;
+        self.apply_all(vec![sim]);
+    }
+
+    /// The same for several sims.
+    pub fn apply_all(&mut self, sims: Vec<SimSummary>) {
+        for sim in sims {
+            if let Some(slot) = self.sims.iter_mut().find(|s| s.id == sim.id) {
+                *slot = sim;
+            }
         }
         self.summary.sim_counts = sim_counts(self.sims.iter().map(|s| s.state));
         self.summary.state = run_state(self.sims.iter().map(|s| s.state));

@@ -71,6 +71,16 @@ pub struct TraceSummary {
     pub synthetic: bool,
 }
 
+/// A trace that the app made itself. It appears in the list of traces within seconds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct TraceMade {
+    /// Its id.
+    pub id: TraceId,
+    /// Whether it was made now; false when it was there.
+    pub created: bool,
+}
+
 /// A trace with its metadata and kernels.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

@@ -1,9 +1,9 @@
 //! The routes that read traces, GPUs, runs and results, and create and cancel runs.
 
 use cascade_api::{
-    Comparison, GpuConfig, Health, KernelStat, RunCreate, RunDetail, RunFile, RunResults, RunSummary,
-    ScenarioBase, ScenarioProfile, SimFile, SimResults, SimStepDigest, SimStepTimeline, TraceDetail,
-    TraceSummary,
+    Comparison, GpuConfig, Health, KernelColumns, KernelDetail, KernelStat, RunCreate, RunDetail, RunFile,
+    RunResults, RunSummary, RunTimeline, ScenarioBase, ScenarioProfile, SimFile, SimResults, SimStepDigest,
+    SimStepTimeline, TraceDetail, TraceMade, TraceSummary,
 };
 use reqwest::Method;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
@@ -36,6 +36,19 @@ impl Client {
     /// See [`Error`].
     pub async fn trace(&self, id: &str) -> Result<TraceDetail> {
         self.get(&["traces", id]).await
+    }
+
+    /// Makes the small synthetic trace to try the app with, unless it is there.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn synthetic_trace(&self) -> Result<TraceMade> {
+        let url = self.url(&["synthetic-trace"]);
+        json(
+            self.send(Repeat::Always, |c| Ok(c.request(Method::POST, url.clone())))
+                .await?,
+        )
+        .await
     }
 
     /// The GPUs that a run can simulate, by name.
@@ -110,12 +123,36 @@ impl Client {
         .await
     }
 
+    /// One kernel of a sim with its full `stats`, and why it takes as long as it does.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn kernel(&self, sim: &str, index: u64) -> Result<KernelDetail> {
+        self.get(&["sims", sim, "kernels", &index.to_string()]).await
+    }
+
     /// Every kernel that a run's sims finished, without the full `stats`.
     ///
     /// # Errors
     /// See [`Error`].
     pub async fn kernels(&self, run: &str) -> Result<Vec<KernelStat>> {
         self.get(&["runs", run, "kernels"]).await
+    }
+
+    /// Kernel times column by column.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn kernel_columns(&self, run: &str) -> Result<KernelColumns> {
+        self.get(&["runs", run, "kernel-columns"]).await
+    }
+
+    /// A run's kernels as columns, for a timeline.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn timeline(&self, run: &str) -> Result<RunTimeline> {
+        self.get(&["runs", run, "timeline"]).await
     }
 
     /// Real against simulated time.

@@ -140,6 +140,9 @@ pub struct KernelEstimate {
     pub facts_hash: String,
     /// Whether this GPU's results were ever compared with the real one.
     pub status: Status,
+    /// On what it was validated or what is missing, in the words of the GPU's description.
+    #[serde(default)]
+    pub status_note: String,
     /// How it was computed.
     pub level: Level,
     /// Why it was computed at a lower level than was asked for.

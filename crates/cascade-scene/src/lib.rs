@@ -5,12 +5,17 @@
 //! is in `app`.
 
 pub mod chart;
+pub mod compare;
 pub mod comparison;
+pub mod csv;
 pub mod engine;
 pub mod explorer;
 pub mod format;
 pub mod kernel_name;
+pub mod kernels;
 pub mod log;
 pub mod page;
 pub mod request;
 pub mod sensitivity;
+pub mod sim;
+pub mod timeline;

@@ -1,59 +1,74 @@
-//! The end of a sim's log, kept while the page is open.
+//! A sim's log as far as a page has read it: the end first, then what came before on demand, and new lines as they
+//! come.
 
 use std::collections::VecDeque;
 
-/// Most lines a page keeps; the whole log is a download.
-pub const MAX_LINES: usize = 2_000;
+/// Bytes of a log that a page keeps; the whole log is a download.
+pub const MAX_BYTES: usize = 32 << 20;
 
-/// Stands between lines where others may be missing.
-pub const GAP: &str = "⋯ lines before this point were not received; the full log has them ⋯";
+/// Stands between lines where others are missing.
+pub const GAP: &str =
+    "⋯ lines are left out here: they came faster than they could be shown; the full log has them ⋯";
 
-/// The last [`MAX_LINES`] lines of a log.
+/// Lines of a log from some byte on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LogTail {
+pub struct LogText {
     lines: VecDeque<String>,
+    bytes: usize,
+    /// Place in the log of the first line here; `None` while nothing of it was read.
+    from: Option<u64>,
 }
 
-impl LogTail {
-    /// Starts from the lines that a sim's summary carries.
-    pub fn new(tail: &[String]) -> Self {
-        let mut log = Self::default();
-        log.push(tail.to_vec());
-        log
-    }
-
-    /// Appends lines and drops the oldest past the limit.
-    pub fn push(&mut self, lines: Vec<String>) {
-        self.lines.extend(lines);
-        let over = self.lines.len().saturating_sub(MAX_LINES);
-        self.lines.drain(..over);
-    }
-
-    /// Goes on after a break from the `tail` of a new snapshot: repeated lines are dropped, and where the two do
-    /// not meet, a line says so.
-    pub fn resume(&mut self, tail: &[String]) {
-        let meets = |n: &usize| {
-            let start = self.lines.len().checked_sub(*n);
-            start.is_some_and(|start| self.lines.range(start..).eq(tail.iter().take(*n)))
+impl LogText {
+    /// Puts a piece of the log before what is here. `from` is the piece's place in the log. A line that began before
+    /// the piece is left out; it comes whole with the piece before.
+    pub fn before(&mut self, text: &str, from: u64) {
+        let cut = match from {
+            0 => 0,
+            _ => text.find('\n').map_or(text.len(), |at| at + 1),
         };
-        let overlap = (1..=tail.len()).rev().find(meets).unwrap_or(0);
-        if overlap == 0 && !self.is_empty() && !tail.is_empty() {
-            self.push(vec![GAP.to_owned()]);
+        let kept = text.get(cut..).unwrap_or_default();
+        for line in kept.lines().rev() {
+            self.bytes += line.len() + 1;
+            self.lines.push_front(line.to_owned());
         }
-        self.push(tail.iter().skip(overlap).cloned().collect());
+        self.from = Some(from + cut as u64);
     }
 
-    /// The lines as one text.
-    pub fn text(&self) -> String {
-        let mut out = String::with_capacity(self.lines.iter().map(|line| line.len() + 1).sum());
-        for line in &self.lines {
-            out.push_str(line);
-            out.push('\n');
+    /// Appends new lines, after `skipped` that nobody has; the oldest go when there are too many.
+    pub fn after(&mut self, lines: Vec<String>, skipped: u64) {
+        if skipped > 0 {
+            self.push(GAP.to_owned());
         }
-        out
+        for line in lines {
+            self.push(line);
+        }
+        while self.bytes > MAX_BYTES
+            && let Some(line) = self.lines.pop_front()
+        {
+            self.bytes -= line.len() + 1;
+            if let Some(from) = &mut self.from {
+                *from += line.len() as u64 + 1;
+            }
+        }
     }
 
-    /// How many lines are kept.
+    fn push(&mut self, line: String) {
+        self.bytes += line.len() + 1;
+        self.lines.push_back(line);
+    }
+
+    /// Bytes of the log before the first line here; 0 when it is here from the start or nothing was read.
+    pub fn unread(&self) -> u64 {
+        self.from.unwrap_or(0)
+    }
+
+    /// Whether a page may read more of it.
+    pub const fn has_room(&self) -> bool {
+        self.bytes < MAX_BYTES
+    }
+
+    /// Lines that are here.
     pub fn len(&self) -> usize {
         self.lines.len()
     }
@@ -62,33 +77,117 @@ impl LogTail {
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
+
+    /// One line.
+    pub fn line(&self, at: usize) -> Option<&str> {
+        self.lines.get(at).map(String::as_str)
+    }
+
+    /// Lines that hold `words`, in capitals or not.
+    pub fn find(&self, words: &str) -> Vec<usize> {
+        let words = words.to_ascii_lowercase();
+        if words.is_empty() {
+            return Vec::new();
+        }
+        let hits = self
+            .lines
+            .iter()
+            .enumerate()
+            .filter(|(_, line)| holds(line, &words));
+        hits.map(|(at, _)| at).collect()
+    }
+
+    /// The lines as one text.
+    pub fn text(&self) -> String {
+        let mut out = String::with_capacity(self.bytes);
+        for line in &self.lines {
+            out.push_str(line);
+            out.push('\n');
+        }
+        out
+    }
+}
+
+/// Whether a line holds words that are in small letters.
+fn holds(line: &str, words: &str) -> bool {
+    first(line, words, 0).is_some()
+}
+
+/// Where words in small letters stand in a line, from `start` on.
+fn first(line: &str, words: &str, start: usize) -> Option<usize> {
+    let (line, words) = (line.as_bytes(), words.as_bytes());
+    let rest = line.get(start..)?;
+    let at = rest
+        .windows(words.len().max(1))
+        .position(|window| window.eq_ignore_ascii_case(words));
+    at.map(|at| at + start)
+}
+
+/// A line cut at each place that holds `words`: pieces, and whether each is a hit.
+pub fn cut<'a>(line: &'a str, words: &str) -> Vec<(&'a str, bool)> {
+    let words = words.to_ascii_lowercase();
+    let mut pieces = Vec::new();
+    let mut start = 0;
+    while !words.is_empty()
+        && let Some(at) = first(line, &words, start)
+    {
+        // Letters are compared byte by byte and only ASCII folds, so a hit begins and ends between letters.
+        pieces.push((line.get(start..at).unwrap_or_default(), false));
+        pieces.push((line.get(at..at + words.len()).unwrap_or_default(), true));
+        start = at + words.len();
+    }
+    pieces.push((line.get(start..).unwrap_or_default(), false));
+    pieces.retain(|(piece, _)| !piece.is_empty());
+    pieces
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{GAP, LogTail, MAX_LINES};
+    use super::*;
 
-    fn lines(range: std::ops::Range<u32>) -> Vec<String> {
-        range.map(|n| n.to_string()).collect()
+    #[test]
+    fn pieces_meet_at_whole_lines() {
+        let whole = "first\nsecond\nthird\nfourth\n";
+        for at in 0..whole.len() {
+            let mut log = LogText::default();
+            log.before(&whole[at..], at as u64);
+            let unread = log.unread() as usize;
+            assert!(unread == 0 || whole[..unread].ends_with('\n'), "{at}: {unread}");
+            log.before(&whole[..unread], 0);
+            assert_eq!((log.text().as_str(), log.unread()), (whole, 0), "{at}");
+        }
     }
 
     #[test]
-    fn a_new_snapshot_repeats_no_line_and_hides_no_gap() {
-        let mut log = LogTail::new(&lines(0..5));
-        log.resume(&lines(3..8));
-        assert_eq!(log, LogTail::new(&lines(0..8)));
-        log.resume(&lines(0..0));
-        assert_eq!(log.len(), 8);
-        log.resume(&lines(20..22));
-        assert_eq!(log.text().lines().skip(8).collect::<Vec<_>>(), [GAP, "20", "21"]);
+    fn the_oldest_lines_go_and_a_gap_is_told() {
+        let mut log = LogText::default();
+        log.before("old\n", 100);
+        assert_eq!(log.unread(), 104, "the piece may begin inside a line");
+        log.after(vec!["x".repeat(MAX_BYTES / 2); 3], 7);
+        assert_eq!(
+            log.len(),
+            1,
+            "half of the limit and a line break, twice, is too much"
+        );
+        log.after(vec!["a".into()], 1);
+        assert_eq!((log.line(1), log.line(2)), (Some(GAP), Some("a")));
     }
 
     #[test]
-    fn only_the_newest_lines_stay() {
-        let mut log = LogTail::new(&["first".into()]);
-        log.push((1..=MAX_LINES).map(|n| n.to_string()).collect());
-        assert_eq!(log.len(), MAX_LINES);
-        assert!(log.text().starts_with("1\n2\n"));
-        assert!(log.text().ends_with(&format!("{MAX_LINES}\n")));
+    fn hits_are_found_and_cut_out() {
+        let mut log = LogText::default();
+        log.after(
+            ["gpu_ipc = 1", "nothing", "GPU_IPC of GPU"]
+                .map(String::from)
+                .to_vec(),
+            0,
+        );
+        assert_eq!(log.find("gpu"), [0, 2]);
+        assert_eq!(log.find(""), [0_usize; 0]);
+        assert_eq!(
+            cut("GPU µ of gpu", "gpu"),
+            [("GPU", true), (" µ of ", false), ("gpu", true)]
+        );
+        assert_eq!(cut("ünter", "n"), [("ü", false), ("n", true), ("ter", false)]);
     }
 }

@@ -133,4 +133,4 @@ pub fn provenance(digest: &StepDigest) -> Vec<(String, &'static str, u64, f64)> 
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

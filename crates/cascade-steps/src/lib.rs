@@ -4,6 +4,7 @@
 //! Everything here works on values handed in; nothing is read from anywhere.
 
 pub mod calibrate;
+mod columns;
 mod compare;
 pub mod compare_steps;
 pub mod digest;
@@ -24,6 +25,7 @@ mod testing;
 pub mod timeline;
 
 pub use calibrate::{Correction, Sample, calibrate, fit_constant_ns};
+pub use columns::columns;
 pub use compare::{SimTimes, compare};
 pub use compare_steps::{StepComparison, compare_steps, real_sim};
 pub use digest::{DigestOptions, digest};

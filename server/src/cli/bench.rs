@@ -50,6 +50,7 @@ pub(crate) fn run(args: Args, out: &mut Out) -> Result {
             "gpu": gpu.model.name,
             "facts_hash": gpu.model.facts_hash(),
             "status": gpu.model.status.as_str(),
+            "status_note": gpu.model.status_note,
             "failed": failed,
             "checks": all.checks.iter().map(entry).collect::<Vec<_>>(),
             "skipped": all.skipped,
@@ -58,10 +59,12 @@ pub(crate) fn run(args: Args, out: &mut Out) -> Result {
         print(&all, out)?;
         out.line(format_args!(
             "{}: {} checks, {failed} out of tolerance, {} not for this GPU. The answers follow from its description; \
-             they say nothing about real hardware.",
+             they say nothing about real hardware. This GPU is {}: {}",
             gpu.model.name,
             all.checks.len(),
-            all.skipped.len()
+            all.skipped.len(),
+            gpu.model.status.as_str(),
+            gpu.model.status_note
         ))?;
     }
     match failed {

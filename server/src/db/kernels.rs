@@ -84,6 +84,22 @@ impl Db {
         Ok(rows.into_iter().map(|row| row.read(IndexMap::new())).collect())
     }
 
+    /// The kernels of a run's sims with an index of `from` up to, but not including, `to`: `stats` left empty, by
+    /// GPU, replica and kernel.
+    pub async fn kernels_between(&self, id: &RunId, from: u64, to: u64) -> DbResult<Vec<KernelStat>> {
+        let rows: Vec<KernelRow> = sqlx::query_as(
+            "SELECT kernels.* FROM sims JOIN kernels ON kernels.sim_id = sims.id
+             WHERE sims.run_id = ? AND kernels.kernel_index >= ? AND kernels.kernel_index < ?
+             ORDER BY sims.gpu_config, sims.replica, sims.number, kernels.kernel_index",
+        )
+        .bind(id.as_str())
+        .bind(int(from))
+        .bind(int(to))
+        .fetch_all(&self.readers)
+        .await?;
+        Ok(rows.into_iter().map(|row| row.read(IndexMap::new())).collect())
+    }
+
     /// Up to `limit` kernels of a sim from `start` on, `stats` left empty.
     pub async fn kernels_of_sim(&self, id: &SimId, start: u64, limit: u32) -> DbResult<Vec<KernelStat>> {
         let rows: Vec<KernelRow> = sqlx::query_as(
@@ -95,6 +111,26 @@ impl Db {
         .fetch_all(&self.readers)
         .await?;
         Ok(rows.into_iter().map(|row| row.read(IndexMap::new())).collect())
+    }
+
+    /// Number, name and time of up to `limit` kernels of a sim from `start` on.
+    pub async fn kernel_times(
+        &self,
+        id: &SimId,
+        start: u64,
+        limit: u32,
+    ) -> DbResult<Vec<(u64, String, Option<f64>)>> {
+        let rows: Vec<(i64, String, Option<f64>)> = sqlx::query_as(
+            "SELECT kernel_index, kernel_name, sim_time_ns FROM kernels
+             WHERE sim_id = ? AND kernel_index >= ? ORDER BY kernel_index LIMIT ?",
+        )
+        .bind(id.as_str())
+        .bind(int(start))
+        .bind(limit)
+        .fetch_all(&self.readers)
+        .await?;
+        let read = |(index, name, ns)| (count(index), name, ns);
+        Ok(rows.into_iter().map(read).collect())
     }
 
     /// Up to `limit` kernels of a sim from `start` on, with their `stats`.

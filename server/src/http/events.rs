@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::events::{Subscription, frame};
 
 /// A comment goes out after this long without an event, so that proxies keep the connection.
-const KEEPALIVE: Duration = Duration::from_secs(15);
+pub(super) const KEEPALIVE: Duration = Duration::from_secs(15);
 
 /// A stream of events: first a `snapshot`, then `sim`, `log` and `kernel` events as they happen. It stays
 /// open after the run finishes.

@@ -54,6 +54,20 @@ impl<S: Sync> FromRequestParts<S> for FileName {
     }
 }
 
+/// A kernel's index, from the path, as it stands there.
+#[derive(Clone, Debug)]
+pub(crate) struct KernelIndex(pub(crate) String);
+
+impl<S: Sync> FromRequestParts<S> for KernelIndex {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Error> {
+        Id::<String>::named(parts, "index")
+            .await
+            .map(|Id(index)| Self(index))
+    }
+}
+
 /// Reads a whole body of at most `limit` bytes.
 pub(super) async fn read(body: Body, limit: usize) -> Result<Bytes, Error> {
     to_bytes(body, limit).await.map_err(|error| {

@@ -7,6 +7,7 @@ pub(crate) mod extract;
 pub(crate) mod gpus;
 pub(crate) mod health;
 mod layers;
+pub(crate) mod live;
 pub(crate) mod runs;
 pub(crate) mod scenarios;
 pub(crate) mod session;
@@ -28,6 +29,7 @@ pub fn router(state: AppState) -> Router {
         .route("/api/openapi.json", get(openapi::document))
         .route("/api/traces", get(traces::list))
         .route("/api/traces/{trace_id}", get(traces::get))
+        .route("/api/synthetic-trace", post(traces::synthetic))
         .route("/api/gpu-configs", get(gpus::list).post(gpus::create))
         .route("/api/gpu-configs/{name}", get(gpus::get).delete(gpus::delete))
         .route("/api/runs", get(runs::list).post(runs::create))
@@ -35,19 +37,26 @@ pub fn router(state: AppState) -> Router {
         .route("/api/runs/{run_id}/cancel", post(runs::cancel))
         .route("/api/runs/{run_id}/comparison", get(runs::comparison))
         .route("/api/runs/{run_id}/kernels", get(runs::kernels))
+        .route("/api/runs/{run_id}/kernel-columns", get(runs::kernel_columns))
+        .route("/api/runs/{run_id}/timeline", get(runs::timeline))
+        .route("/api/runs/{run_id}/kernel-rows", get(runs::kernel_rows))
         .route("/api/runs/{run_id}/step-timelines", get(runs::step_timelines))
         .route("/api/runs/{run_id}/step-digests", get(runs::step_digests))
         .route("/api/runs/{run_id}/results", get(runs::results))
         .route("/api/runs/{run_id}/files", get(runs::files))
+        .route("/api/runs/{run_id}/files.zip", get(runs::files_zip))
         .route("/api/runs/{run_id}/perfetto", get(runs::perfetto))
         .route("/api/runs/{run_id}/events", get(events::stream))
+        .route("/api/runs/{run_id}/live", get(live::stream))
         .route("/api/sims/{sim_id}/results", get(sims::results))
+        .route("/api/sims/{sim_id}/kernels/{index}", get(sims::kernel))
         .route("/api/sims/{sim_id}/log", get(sims::log))
         .route("/api/sims/{sim_id}/files", get(sims::files))
         .route(
             "/api/sims/{sim_id}/files/{name}",
             get(sims::file).put(sims::put_file),
         )
+        .route("/api/sims/{sim_id}/files/{name}/preview", get(sims::file_preview))
         .route("/api/sims/{sim_id}/heartbeat", post(sims::heartbeat))
         .route("/api/sims/{sim_id}/logs", post(sims::logs))
         .route("/api/sims/{sim_id}/step-timeline", post(sims::step_timeline))

@@ -2,7 +2,8 @@
 
 use axum::Json;
 use axum::extract::State;
-use cascade_api::{TraceDetail, TraceId, TraceSummary};
+use axum::http::StatusCode;
+use cascade_api::{TraceDetail, TraceId, TraceMade, TraceSummary};
 
 use super::caller::Owner;
 use super::extract::Id;
@@ -30,4 +31,23 @@ pub(crate) async fn get(
     State(state): State<AppState>,
 ) -> Result<Json<TraceDetail>, Error> {
     Ok(Json(state.service.trace(&id).await?))
+}
+
+/// Makes a small synthetic trace, like one prefill and one decode step of OPT-125m on `sm_90`, to try the app with.
+/// Safe to repeat: it is made once. Nothing in it was recorded on a GPU, and it is marked so everywhere.
+#[utoipa::path(post, path = "/api/synthetic-trace", tag = "traces", responses(
+    (status = 200, description = "It was there.", body = TraceMade),
+    (status = 201, description = "It was made; the app takes it in within seconds.", body = TraceMade),
+    (status = 401, response = crate::openapi::Unauthorized)))]
+pub(crate) async fn synthetic(
+    _: Owner,
+    State(state): State<AppState>,
+) -> Result<(StatusCode, Json<TraceMade>), Error> {
+    let made = state.service.synthetic_trace().await?;
+    let status = if made.created {
+        StatusCode::CREATED
+    } else {
+        StatusCode::OK
+    };
+    Ok((status, Json(made)))
 }

@@ -25,14 +25,23 @@ const FULL_PAGE: u32 = 32;
 /// Kernels read at once without.
 const PAGE: u32 = 4_096;
 
+/// A part of a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogRange {
+    /// From this byte up to, but not including, that one.
+    From(u64, u64),
+    /// So many bytes at the end.
+    Last(u64),
+}
+
 /// A body that is still being written.
 pub type Download = ReceiverStream<io::Result<Bytes>>;
 
-type Written = Result<(), Broken>;
+pub(super) type Written = Result<(), Broken>;
 
 /// Why a download ended early.
 #[derive(Debug)]
-enum Broken {
+pub(super) enum Broken {
     /// The reader went away.
     Left,
     /// We could not go on.
@@ -45,17 +54,18 @@ impl<E: Into<Error>> From<E> for Broken {
     }
 }
 
-struct Writer {
+/// Gathers what is written into pieces.
+pub(super) struct Writer {
     pieces: mpsc::Sender<io::Result<Bytes>>,
     buffer: BytesMut,
 }
 
 impl Writer {
-    async fn text(&mut self, text: &str) -> Written {
+    pub(super) async fn text(&mut self, text: &str) -> Written {
         self.bytes(text.as_bytes()).await
     }
 
-    async fn json<T: Serialize + Sync>(&mut self, value: &T) -> Written {
+    pub(super) async fn json<T: Serialize + Sync>(&mut self, value: &T) -> Written {
         let json = serde_json::to_vec(value).map_err(io::Error::from);
         self.bytes(&json.map_err(Error::io("cannot write JSON"))?).await
     }
@@ -75,7 +85,7 @@ impl Writer {
 }
 
 /// Starts a task that writes a download.
-fn download<F>(write: impl FnOnce(Writer) -> F) -> Download
+pub(super) fn download<F>(write: impl FnOnce(Writer) -> F) -> Download
 where
     F: Future<Output = (Writer, Written)> + Send + 'static,
 {
@@ -222,6 +232,31 @@ impl Service {
             let written = write_log(&mut w, path, sim.log_bytes, early).await;
             (w, written)
         }))
+    }
+
+    /// A part of a sim's log: its place, from byte to byte, how many bytes the log has, and the bytes. Lines that came
+    /// before their turn are not among them.
+    pub async fn sim_log_range(
+        &self,
+        id: &SimId,
+        range: LogRange,
+    ) -> Result<(u64, u64, u64, Download), Error> {
+        let (turn, sim) = self.sim_turn(id).await?;
+        drop(turn);
+        let all = sim.log_bytes;
+        let (start, end) = match range {
+            LogRange::From(start, end) => (start, end.min(all)),
+            LogRange::Last(bytes) => (all.saturating_sub(bytes), all),
+        };
+        if start >= end {
+            return Err(Error::Range(all));
+        }
+        let path = self.logs.path(id);
+        let body = download(move |mut w| async move {
+            let written = write_file(&mut w, path, start, end - start).await;
+            (w, written)
+        });
+        Ok((start, end, all, body))
     }
 
     /// The step timelines of a run's sims, as a list of `SimStepTimeline` objects.

@@ -3,8 +3,9 @@
 use app::data::{Backend, DataError};
 use async_trait::async_trait;
 use cascade_api::{
-    Comparison, GpuConfig, GpuDetail, GpuName, Health, KernelStat, RunDetail, RunFile, RunId, RunSummary,
-    SavedScenario, ScenarioBase, SimId, SimStepDigest, SimSummary, TraceDetail, TraceId, TraceSummary,
+    Comparison, FilePreview, GpuConfig, GpuDetail, GpuName, Health, KernelColumns, KernelDetail, KernelSlice,
+    KernelStat, RunDetail, RunFile, RunId, RunSummary, SavedScenario, ScenarioBase, SimId, SimStepDigest,
+    SimSummary, TraceDetail, TraceId, TraceSummary,
 };
 use cascade_scene::explorer::Answer;
 
@@ -58,12 +59,24 @@ impl Backend for Service {
         Ok(Self::comparison(self, &id).await?)
     }
 
+    async fn kernel_columns(&self, id: RunId) -> Result<KernelColumns, DataError> {
+        Ok(Self::kernel_columns(self, &id).await?)
+    }
+
+    async fn run_slice(&self, id: RunId, from: u64, rows: u64) -> Result<KernelSlice, DataError> {
+        Ok(Self::run_slice(self, &id, from, rows).await?)
+    }
+
     async fn run_digests(&self, id: RunId) -> Result<Vec<SimStepDigest>, DataError> {
         Ok(Self::run_digests(self, &id).await?)
     }
 
     async fn run_files(&self, id: RunId) -> Result<Vec<RunFile>, DataError> {
         Ok(Self::run_files(self, &id).await?)
+    }
+
+    async fn file_preview(&self, sim: SimId, name: String) -> Result<FilePreview, DataError> {
+        Ok(Self::file_preview(self, &sim, &name).await?)
     }
 
     async fn scenario_bases(&self) -> Result<Vec<ScenarioBase>, DataError> {
@@ -76,6 +89,10 @@ impl Backend for Service {
 
     async fn explored(&self, link: String) -> Option<Answer> {
         self.scenario_explored(&link).await
+    }
+
+    async fn sim_kernel(&self, id: SimId, index: String) -> Result<KernelDetail, DataError> {
+        Ok(Self::sim_kernel(self, &id, &index).await?)
     }
 
     async fn sim(&self, id: SimId) -> Result<SimSummary, DataError> {

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use bytes::Bytes;
 use cascade_api::{
-    Comparison, GpuConfig, GpuName, KernelStat, RealKernel, RunDetail, RunEvent, RunId, RunSummary, SimId,
-    SimSummary, TraceDetail, TraceId, TraceSummary,
+    Comparison, GpuConfig, GpuName, KernelColumns, KernelStat, RealKernel, RunDetail, RunEvent, RunId,
+    RunSummary, SimId, SimSummary, TraceDetail, TraceId, TraceSummary,
 };
-use cascade_steps::{SimTimes, compare, parse_real_timing};
+use cascade_steps::{SimTimes, columns, compare, parse_real_timing};
 use serde_json::{Map, Value};
 
 use super::Service;
@@ -70,6 +70,21 @@ impl Service {
         let configs: Vec<GpuName> = run.summary.entries.iter().map(|e| e.gpu_config.clone()).collect();
         let sims = sims_with_kernels(&run.sims, kernels);
         Ok(tokio::task::spawn_blocking(move || compare(&configs, &sims, real.as_deref())).await?)
+    }
+
+    /// Kernel times column by column.
+    pub async fn kernel_columns(&self, id: &RunId) -> Result<KernelColumns, Error> {
+        let run = self.run(id).await?;
+        let trace = self.trace(&run.trace.id).await?;
+        let kernels = self.db.kernels_of_run(id).await?;
+        let real = self.real_timing(&run.trace).await?;
+        let configs: Vec<GpuName> = run.summary.entries.iter().map(|e| e.gpu_config.clone()).collect();
+        let sims = sims_with_kernels(&run.sims, kernels);
+        let put = move || {
+            let model = trace.summary.model.as_deref();
+            columns(&configs, &sims, &trace.kernels, model, real.as_deref())
+        };
+        Ok(tokio::task::spawn_blocking(put).await?)
     }
 
     /// The measured kernel times that came with a trace. A file that cannot be read counts as none.

@@ -12,11 +12,10 @@ use cascade_serving::profile::PerfProfile;
 use tokio::time::Instant;
 
 use crate::error::Error;
+use crate::gpus::TARGETS;
 use crate::runs::Service;
 use cascade_scenario::facts;
 
-/// GPUs whose requests are estimated: those whose datasheet the roofline was checked with.
-const TARGETS: [&str; 3] = ["SM90_H100", "SM90_H200", "SM80_A100"];
 /// Longest time between two looks at a sim: its end may have been told while nobody listened.
 const LOOK: Duration = Duration::from_secs(1);
 
@@ -127,7 +126,7 @@ impl Service {
     /// GPUs on which requests of a trace can be estimated; none where its model is not covered or nothing says how
     /// its steps are made up.
     pub(crate) async fn scenario_targets(&self, trace: &TraceSummary) -> Result<Vec<GpuName>, Error> {
-        let fitting = TARGETS.map(GpuName::from).into_iter().filter(|name| {
+        let fitting = self.gpus.targets().into_iter().filter(|name| {
             let gpu = self.gpus.get(name);
             gpu.is_some_and(|gpu| gpu.arch == trace.trace_gpu_arch)
         });
@@ -207,7 +206,7 @@ impl Service {
     pub async fn scenario_bases(&self) -> Result<Vec<ScenarioBase>, Error> {
         let traces = self.db.traces_list().await?;
         let bases = self.db.bases().await?.into_iter();
-        let known = bases.filter(|(_, gpu, ..)| TARGETS.contains(&gpu.as_str()));
+        let known = bases.filter(|(_, gpu, ..)| self.gpus.datasheet(gpu).is_some());
         let base = |(trace_id, gpu_config, run_id, sim_id): (TraceId, GpuName, RunId, SimId)| {
             let trace = traces.iter().find(|trace| trace.id == trace_id)?;
             Some(ScenarioBase {
@@ -250,7 +249,7 @@ impl Service {
             .gpus
             .get(named)
             .ok_or_else(|| Error::UnknownGpu(named.clone()))?;
-        if !TARGETS.contains(&named.as_str()) {
+        if self.gpus.datasheet(named).is_none() {
             return Err(Error::UnsupportedTarget {
                 gpu: named.clone(),
                 targets: TARGETS.join(", "),

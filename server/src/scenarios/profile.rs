@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cascade_api::{GpuName, RunId, SimId, TraceSummary};
-use cascade_serving::datasheet::datasheet;
 use cascade_serving::facts::ModelFacts;
 use cascade_serving::profile::PerfProfile;
 
@@ -63,7 +62,7 @@ impl Service {
         if !self.db.timeline_exists(sim).await? {
             return Err(failed("succeeded without a step timeline".to_owned()));
         }
-        let sheet = datasheet(gpu.as_str());
+        let sheet = self.gpus.datasheet(gpu);
         let sheet = sheet.ok_or_else(|| failed(format!("there is no datasheet of {gpu}")))?;
         let metadata = self.db.trace_metadata(&trace.id).await?.unwrap_or_default();
         let records = self.scenario_records(&trace.id).await?;
@@ -82,7 +81,7 @@ impl Service {
 
 #[cfg(test)]
 mod tests {
-    use cascade_serving::datasheet::Efficiency;
+    use cascade_serving::datasheet::{Efficiency, datasheet};
 
     use super::*;
 

@@ -59,6 +59,11 @@ impl TestApp {
         Self::within(dir, flags).await
     }
 
+    /// Where traces lie.
+    pub(crate) fn traces_dir(&self) -> std::path::PathBuf {
+        settings(&self.dir, &["--token", TOKEN]).traces_dir()
+    }
+
     async fn within(dir: TempDir, flags: &[&str]) -> Self {
         let running = serve::start_listeners(settings(&dir, flags)).await.unwrap();
         let client = reqwest::Client::builder()

@@ -9,15 +9,20 @@ use serde_json::{Value, json};
 use crate::app::{TestApp, kernel, text};
 
 /// The events of a stream, one by one.
-struct Events {
+pub(crate) struct Events {
     bytes: std::pin::Pin<Box<dyn Stream<Item = reqwest::Result<bytes::Bytes>> + Send>>,
     buffer: String,
 }
 
 impl Events {
     async fn open(app: &TestApp, run: &str) -> Self {
+        Self::at(app, &format!("/api/runs/{run}/events")).await
+    }
+
+    /// The stream at a path.
+    pub(crate) async fn at(app: &TestApp, path: &str) -> Self {
         let answer = app
-            .request(Method::GET, &format!("/api/runs/{run}/events"))
+            .request(Method::GET, path)
             .header("accept-encoding", "gzip, br")
             .send()
             .await
@@ -37,7 +42,7 @@ impl Events {
     }
 
     /// The next event; `None` at the stream's end.
-    async fn next(&mut self) -> Option<Value> {
+    pub(crate) async fn next(&mut self) -> Option<Value> {
         loop {
             if let Some((event, rest)) = self.buffer.split_once("\n\n") {
                 let json = event.strip_prefix("data: ").unwrap();

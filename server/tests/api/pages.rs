@@ -59,20 +59,21 @@ async fn pages_come_rendered() {
 async fn built_files_are_kept_by_browsers_when_their_address_is_hashed() {
     let app = TestApp::start().await;
     let pkg = app.dir.path().join("site/pkg");
-    std::fs::create_dir_all(&pkg).unwrap();
-    std::fs::write(pkg.join("cascade.js"), "let x;").unwrap();
+    std::fs::create_dir_all(pkg.join("abc")).unwrap();
+    std::fs::write(pkg.join("abc/cascade.js"), "let x;").unwrap();
+    std::fs::write(pkg.join("version.txt"), "abc").unwrap();
     let get = async |path: &str| app.bare(Method::GET, path).send().await.unwrap();
     assert!(
-        get("/pkg/cascade.js?v=abc").await.headers()["cache-control"]
+        get("/pkg/abc/cascade.js").await.headers()["cache-control"]
             .to_str()
             .unwrap()
             .contains("immutable")
     );
     assert_eq!(
-        get("/pkg/cascade.js").await.headers()["cache-control"],
+        get("/pkg/version.txt").await.headers()["cache-control"],
         "no-cache"
     );
-    assert_eq!(get("/pkg/cascade.js").await.text().await.unwrap(), "let x;");
+    assert_eq!(get("/pkg/abc/cascade.js").await.text().await.unwrap(), "let x;");
     let sneaky = get("/..%2fcascade.db").await.status();
     assert!(
         sneaky == StatusCode::SEE_OTHER || sneaky == StatusCode::NOT_FOUND,

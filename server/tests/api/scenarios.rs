@@ -2,6 +2,7 @@
 
 mod base;
 mod bodies;
+mod own_gpu;
 mod profile;
 mod saved;
 mod search;

@@ -83,3 +83,62 @@ async fn digests_follow_what_was_sent_and_what_was_measured() {
         "{odd}"
     );
 }
+
+#[tokio::test]
+async fn a_timeline_has_a_lane_for_each_sim_and_each_kind_once() {
+    let app = TestApp::start().await;
+    let (run, sim) = app.running_sim().await;
+    let timeline = async |level: &str| app.get(&format!("/api/runs/{run}/timeline?level={level}")).await;
+    let empty = timeline("kernels").await;
+    assert_eq!(empty["lanes"][0]["sim_id"], json!(sim));
+    assert_eq!(empty["lanes"][0]["ns"], json!([]));
+    assert_eq!(timeline("steps").await["lanes"], json!([]));
+
+    let block = |name: &str, cycles: u64| {
+        [
+            format!("kernel_name = {name}"),
+            format!("gpu_sim_cycle = {cycles}"),
+            "gpgpu_simulation_time = 0 days, 0 hrs, 0 min, 1 sec (1 sec)".to_owned(),
+        ]
+    };
+    let lines: Vec<String> = [
+        block("_Z4copyv", 1000),
+        block("flash_fwd", 500),
+        block("_Z4copyv", 2000),
+    ]
+    .into_iter()
+    .flatten()
+    // The last block ends with what a simulator says last.
+    .chain(["GPGPU-Sim: *** exit detected ***".to_owned()])
+    .collect();
+    app.log(&sim, 0, &lines).await;
+    let kernels = timeline("kernels").await;
+    let lane = &kernels["lanes"][0];
+    assert_eq!(lane["kind"], json!([0, 1, 0]));
+    assert_eq!(lane["index"], Value::Null, "numbers are positions");
+    let ns: Vec<f64> = serde_json::from_value(lane["ns"].clone()).unwrap();
+    assert!((ns[2] / ns[0] - 2.0).abs() < 1e-3, "{ns:?}");
+    assert_eq!(
+        kernels["kinds"],
+        json!([{"name": "_Z4copyv", "group": "copy"}, {"name": "flash_fwd", "group": "Attention"}])
+    );
+
+    let body = json!({ "simulated": timeline_of_two() });
+    let path = format!("/api/sims/{sim}/step-timeline");
+    assert_eq!(app.post(&path, body).await.status().as_u16(), 204);
+    let steps = timeline("steps").await;
+    let lane = &steps["lanes"][0];
+    assert_eq!(lane["steps"]["start_ns"], json!([0.0, 12000.0]));
+    assert_eq!(lane["start_ns"], json!([0.0, 12000.0]));
+    let bad = app.bare(reqwest::Method::GET, &format!("/api/runs/{run}/timeline?level=x"));
+    assert!(bad.send().await.unwrap().status().is_client_error());
+}
+
+/// Two steps of one kernel each.
+fn timeline_of_two() -> Value {
+    let mut both = timeline(3_000);
+    let mut second = both["steps"][0].clone();
+    second["step"] = json!(1);
+    both["steps"].as_array_mut().unwrap().push(second);
+    both
+}

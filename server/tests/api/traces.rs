@@ -100,3 +100,30 @@ async fn gpus_come_by_name() {
     );
     assert_eq!(h100["engines"], json!(["cascade"]));
 }
+
+#[tokio::test]
+async fn the_synthetic_trace_is_made_once_for_its_owner_and_becomes_ready() {
+    let app = TestApp::start().await;
+    let path = "/api/synthetic-trace";
+    let stranger = app.bare(Method::POST, path).send().await.unwrap();
+    assert_eq!(stranger.status(), StatusCode::UNAUTHORIZED);
+    assert_eq!(app.get("/api/traces").await, json!([]), "nothing was made");
+
+    // Two at once make one.
+    let (one, two) = tokio::join!(app.post(path, json!(null)), app.post(path, json!(null)));
+    let mut statuses = [one.status(), two.status()];
+    statuses.sort();
+    assert_eq!(statuses, [StatusCode::OK, StatusCode::CREATED]);
+    let made: serde_json::Value = two.json().await.unwrap();
+    assert_eq!(made["id"], "synthetic-opt-125m");
+
+    // Ingest, which the browser tests run, takes in what is in the bucket under a name without a dot.
+    let folder = app.traces_dir().join("synthetic-opt-125m");
+    let list = std::fs::read_to_string(folder.join("traces/kernelslist.g")).unwrap();
+    assert!(list.lines().count() > 10, "{list}");
+    for line in list.lines().filter(|line| line.starts_with("kernel-")) {
+        assert!(folder.join("traces").join(line.trim()).exists(), "{line}");
+    }
+    let metadata = std::fs::read_to_string(folder.join("metadata.json")).unwrap();
+    assert!(metadata.contains("synthetic"), "{metadata}");
+}

@@ -1,38 +1,101 @@
-//! Which runs are compared, and which can be added.
+//! Which columns are compared, a column being one GPU of one run, and how an address names them.
 
-use cascade_api::{RunId, RunState, RunSummary, TraceId, TraceSummary};
-use leptos::prelude::*;
+use cascade_api::{GpuName, RunId, RunState, RunSummary, TraceId, TraceSummary};
+use cascade_scene::compare::MAX_SIDES;
 
-use super::Facts;
+use super::facts::Asked;
 use crate::data::segment;
-use crate::ui::{Card, Icon, IconName, ReplayBadge, SampleBadge, SampleNote};
 
-/// Most runs at once; more columns than this nobody reads.
-pub(super) const MAX_RUNS: usize = 8;
-/// Most runs offered to add.
-const MAX_OFFERED: usize = 12;
-
-/// The ids in `?runs=a,b`, each once, at most [`MAX_RUNS`].
-pub(super) fn read_ids(asked: &str) -> Vec<RunId> {
-    let mut ids: Vec<RunId> = Vec::new();
-    for id in asked.split(',').map(str::trim).filter(|id| !id.is_empty()) {
-        let id = RunId::from(id);
-        if !ids.contains(&id) && ids.len() < MAX_RUNS {
-            ids.push(id);
-        }
-    }
-    ids
+/// One column.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(super) struct Pick {
+    /// The run.
+    pub(super) run: RunId,
+    /// One of its GPUs.
+    pub(super) gpu: GpuName,
 }
 
-/// The address that compares these runs.
-pub(super) fn address(ids: &[RunId]) -> String {
-    let ids: Vec<_> = ids.iter().map(|id| segment(id.as_str())).collect();
-    format!("/compare?runs={}", ids.join(","))
+impl Pick {
+    /// Reads `run:GPU`; `None` without a colon. A GPU's name has none.
+    fn parse(text: &str) -> Option<Self> {
+        let (run, gpu) = text.trim().rsplit_once(':')?;
+        Some(Self {
+            run: run.into(),
+            gpu: gpu.into(),
+        })
+    }
+}
+
+/// The address that compares these columns.
+pub(super) fn address(picks: &[Pick]) -> String {
+    let one = |pick: &Pick| format!("of={}:{}", segment(pick.run.as_str()), segment(pick.gpu.as_str()));
+    let all: Vec<_> = picks.iter().map(one).collect();
+    format!(
+        "/compare?{}",
+        if all.is_empty() {
+            "of=".to_owned()
+        } else {
+            all.join("&")
+        }
+    )
+}
+
+/// The columns an address asks for, each once and at most [`MAX_SIDES`], and what of it there is not.
+pub(super) fn choose(
+    asked: &Asked,
+    runs: &[RunSummary],
+    traces: &[TraceSummary],
+) -> (Vec<Pick>, Vec<String>) {
+    let named = |text: &&str| !text.is_empty();
+    let mut wanted: Vec<String> = asked.of.clone();
+    if let Some(list) = &asked.runs {
+        wanted.extend(list.split(',').map(str::trim).filter(named).map(str::to_owned));
+    } else if wanted.is_empty() {
+        let set = preset(runs, traces, asked.set.as_deref());
+        wanted.extend(set.iter().map(ToString::to_string));
+    }
+    let (mut picks, mut missing) = (Vec::new(), Vec::new());
+    for text in wanted.iter().map(|text| text.trim()).filter(named) {
+        let whole = runs.iter().find(|run| run.id.as_str() == text);
+        let found = match (whole, Pick::parse(text)) {
+            (Some(run), _) => columns_of(run),
+            (None, Some(pick)) => {
+                let run = runs.iter().find(|run| run.id == pick.run);
+                let has = run.is_some_and(|run| run.entries.iter().any(|entry| entry.gpu_config == pick.gpu));
+                if has { vec![pick] } else { Vec::new() }
+            }
+            (None, None) => Vec::new(),
+        };
+        if found.is_empty() {
+            missing.push(text.to_owned());
+        }
+        for pick in found {
+            if !picks.contains(&pick) && picks.len() < MAX_SIDES {
+                picks.push(pick);
+            }
+        }
+    }
+    (picks, missing)
+}
+
+/// A column for each GPU of a run.
+pub(super) fn columns_of(run: &RunSummary) -> Vec<Pick> {
+    let mut picks: Vec<Pick> = Vec::new();
+    for entry in &run.entries {
+        let pick = Pick {
+            run: run.id.clone(),
+            gpu: entry.gpu_config.clone(),
+        };
+        if !picks.contains(&pick) {
+            picks.push(pick);
+        }
+    }
+    picks
 }
 
 /// The runs of a sample set, or of the first there is: for each trace the bundled run, else its newest that
 /// succeeded. `runs` are newest first.
-pub(super) fn preset(runs: &[RunSummary], traces: &[TraceSummary], set: Option<&str>) -> Vec<RunId> {
+fn preset(runs: &[RunSummary], traces: &[TraceSummary], set: Option<&str>) -> Vec<RunId> {
     let named = traces.iter().filter_map(|trace| trace.sample_set.as_deref());
     let Some(set) = set.or_else(|| named.min()) else {
         return Vec::new();
@@ -56,111 +119,54 @@ pub(super) fn preset(runs: &[RunSummary], traces: &[TraceSummary], set: Option<&
         .into_iter()
         .filter_map(|trace| run_of(&trace.id))
         .map(|run| run.id.clone())
-        .take(MAX_RUNS)
         .collect()
 }
 
-/// The runs to offer: those whose trace is in a set with a compared one first, then all that have succeeded.
-fn offered<'a>(facts: &'a Facts, chosen: &[RunId]) -> Vec<&'a RunSummary> {
-    let set_of = |trace: &TraceId| {
-        let trace = facts.traces.iter().find(|other| other.id == *trace);
+/// Columns that could be added, those that belong to a chosen one first: of the same run, of the same trace, of a
+/// trace in the same sample set. Only runs with something finished.
+pub(super) fn offered(runs: &[RunSummary], traces: &[TraceSummary], chosen: &[Pick]) -> Vec<(Pick, TraceId)> {
+    let trace_of = |id: &RunId| runs.iter().find(|run| run.id == *id).map(|run| &run.trace_id);
+    let set_of = |id: &TraceId| {
+        let trace = traces.iter().find(|trace| trace.id == *id);
         trace.and_then(|trace| trace.sample_set.as_deref())
     };
-    let sets: Vec<&str> = facts
-        .compared
-        .iter()
-        .filter_map(|(run, _)| run.trace.sample_set.as_deref())
-        .collect();
-    let has_timeline = |run: &RunSummary| {
-        facts
-            .traces
-            .iter()
-            .any(|trace| trace.id == run.trace_id && trace.has_step_timeline)
+    let own: Vec<&TraceId> = chosen.iter().filter_map(|pick| trace_of(&pick.run)).collect();
+    let sets: Vec<&str> = own.iter().filter_map(|trace| set_of(trace)).collect();
+    let far = |pick: &Pick, trace: &TraceId| {
+        if chosen.iter().any(|other| other.run == pick.run) {
+            0
+        } else if own.contains(&trace) {
+            1
+        } else if set_of(trace).is_some_and(|set| sets.contains(&set)) {
+            2
+        } else {
+            3
+        }
     };
-    let mut offered: Vec<&RunSummary> = facts
-        .runs
+    let some = |run: &&RunSummary| {
+        matches!(
+            run.state,
+            RunState::Succeeded | RunState::Partial | RunState::Active
+        )
+    };
+    let mut all: Vec<(Pick, TraceId)> = runs
         .iter()
-        .filter(|run| !chosen.contains(&run.id) && has_timeline(run))
-        .filter(|run| matches!(run.state, RunState::Succeeded | RunState::Partial))
-        .collect();
-    offered.sort_by_key(|run| !set_of(&run.trace_id).is_some_and(|set| sets.contains(&set)));
-    offered.truncate(MAX_OFFERED);
-    offered
-}
-
-/// Compared runs with a way to leave each out, and runs with a way to add each. All are links.
-#[component]
-pub(super) fn Chooser(
-    /// What is compared and what there is.
-    facts: Facts,
-) -> impl IntoView {
-    let chosen: Vec<RunId> = facts
-        .compared
-        .iter()
-        .map(|(run, _)| run.summary.id.clone())
-        .collect();
-    let taken: Vec<_> = facts
-        .compared
-        .iter()
-        .map(|(run, _)| {
-            let id = run.summary.id.clone();
-            let rest: Vec<RunId> = chosen.iter().filter(|other| **other != id).cloned().collect();
-            let href = format!("/runs/{}", segment(id.as_str()));
-            let label = format!("Leave {id} out");
-            view! {
-                <li class="chip">
-                    <a href=href>{id.to_string()}</a>
-                    <span class="muted">{run.trace.id.to_string()}</span>
-                    {run.summary.sample.then(|| view! { <SampleBadge /> })}
-                    {run.summary.replay.then(|| view! { <ReplayBadge /> })}
-                    <a class="button ghost icon-only" href=address(&rest) aria-label=label.clone() title=label>
-                        <Icon name=IconName::Cross />
-                    </a>
-                </li>
-            }
+        .filter(some)
+        .flat_map(|run| {
+            columns_of(run)
+                .into_iter()
+                .map(|pick| (pick, run.trace_id.clone()))
         })
+        .filter(|(pick, _)| !chosen.contains(pick))
         .collect();
-    let more: Vec<_> = offered(&facts, &chosen)
-        .into_iter()
-        .filter(|_| chosen.len() < MAX_RUNS)
-        .map(|run| {
-            let mut all = chosen.clone();
-            all.push(run.id.clone());
-            view! {
-                <li>
-                    <a class="button" href=address(&all)>
-                        <Icon name=IconName::Plus />
-                        <span class="visually-hidden">"Add "</span>
-                        {format!("{} ", run.id)}
-                        <span class="muted">{run.trace_id.to_string()}</span>
-                    </a>
-                </li>
-            }
-        })
-        .collect();
-    let any_sample = facts
-        .compared
-        .iter()
-        .any(|(run, _)| run.summary.sample || run.trace.sample);
-    let none = taken.is_empty().then(
-        || view! { <p class="muted">"No run is chosen. Add two or more that have predicted requests."</p> },
-    );
-    let add =
-        (!more.is_empty()).then(|| view! { <p class="muted small">"Add"</p> <ul class="chips">{more}</ul> });
-    view! {
-        <Card title="Runs">
-            {none}
-            <ul class="chips">{taken}</ul>
-            {add}
-            <SampleNote any=any_sample />
-        </Card>
-    }
+    all.sort_by_key(|(pick, trace)| far(pick, trace));
+    all
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cascade_api::Timestamp;
+    use cascade_api::{RunEntry, Timestamp};
     use indexmap::IndexMap;
 
     fn run(id: &str, trace: &str, sample: bool) -> RunSummary {
@@ -169,7 +175,12 @@ mod tests {
             trace_id: trace.into(),
             created_at: Timestamp::from_micros(0),
             state: RunState::Succeeded,
-            entries: Vec::new(),
+            entries: ["SM90_H100", "SM90_H200", "SM90_H100"]
+                .map(|gpu| RunEntry {
+                    gpu_config: gpu.into(),
+                    count: 1,
+                })
+                .to_vec(),
             sim_counts: IndexMap::new(),
             sample,
             replay: sample,
@@ -186,12 +197,103 @@ mod tests {
         .unwrap()
     }
 
+    fn asked(of: &[&str]) -> Asked {
+        Asked {
+            of: of.iter().map(|text| (*text).to_owned()).collect(),
+            ..Asked::default()
+        }
+    }
+
     #[test]
-    fn an_address_names_each_run_once_and_not_too_many() {
-        assert_eq!(read_ids(" a,b,,a ").len(), 2);
-        let many: Vec<_> = (0..20).map(|n| n.to_string()).collect();
-        assert_eq!(read_ids(&many.join(",")).len(), MAX_RUNS);
-        assert_eq!(address(&read_ids("run-1,x&y")), "/compare?runs=run-1,x%26y");
+    fn an_address_names_each_column_once_and_not_too_many() {
+        let runs = [run("run-a", "t", false), run("run-b", "t", false)];
+        let of = [
+            "run-a:SM90_H100",
+            "run-a:SM90_H100",
+            "run-b",
+            "run-x:SM90_H100",
+            "run-a:SM80_A100",
+            "junk",
+        ];
+        let (picks, missing) = choose(&asked(&of), &runs, &[]);
+        let names: Vec<_> = picks
+            .iter()
+            .map(|pick| format!("{}:{}", pick.run, pick.gpu))
+            .collect();
+        assert_eq!(names, ["run-a:SM90_H100", "run-b:SM90_H100", "run-b:SM90_H200"]);
+        assert_eq!(missing, ["run-x:SM90_H100", "run-a:SM80_A100", "junk"]);
+
+        let link = address(&picks);
+        assert_eq!(
+            link,
+            "/compare?of=run-a:SM90_H100&of=run-b:SM90_H100&of=run-b:SM90_H200"
+        );
+        let back: Vec<&str> = link
+            .split(['?', '&'])
+            .filter_map(|part| part.strip_prefix("of="))
+            .collect();
+        assert_eq!(choose(&asked(&back), &runs, &[]).0, picks);
+        let all = choose(
+            &Asked {
+                runs: Some("run-b,run-a".into()),
+                ..Asked::default()
+            },
+            &runs,
+            &[],
+        )
+        .0;
+        assert_eq!(all.len(), 4);
+        assert_eq!(all[0].run, "run-b".into());
+        let many: Vec<_> = (0..9).map(|n| run(&n.to_string(), "t", false)).collect();
+        let ids: Vec<_> = many.iter().map(|run| run.id.as_str()).collect();
+        assert_eq!(choose(&asked(&ids), &many, &[]).0.len(), MAX_SIDES);
+    }
+
+    #[test]
+    fn no_column_is_an_address_too() {
+        let runs = [run("run-a", "t", true)];
+        let traces = [trace("t", "sm_90", Some("opt"))];
+        assert_eq!(
+            choose(&Asked::default(), &runs, &traces).0.len(),
+            2,
+            "the first sample set stands in"
+        );
+        assert!(
+            choose(&asked(&[""]), &runs, &traces).0.is_empty(),
+            "{}",
+            address(&[])
+        );
+    }
+
+    #[test]
+    fn what_belongs_to_a_column_is_offered_first() {
+        let mut failed = run("run-f", "t", false);
+        failed.state = RunState::Failed;
+        let runs = [
+            run("run-z", "u", false),
+            run("run-b", "t", false),
+            run("run-a", "t", false),
+            failed,
+        ];
+        let chosen = [Pick {
+            run: "run-a".into(),
+            gpu: "SM90_H100".into(),
+        }];
+        let offers = offered(&runs, &[], &chosen);
+        let names: Vec<_> = offers
+            .iter()
+            .map(|(pick, _)| format!("{}:{}", pick.run, pick.gpu))
+            .collect();
+        assert_eq!(
+            names,
+            [
+                "run-a:SM90_H200",
+                "run-b:SM90_H100",
+                "run-b:SM90_H200",
+                "run-z:SM90_H100",
+                "run-z:SM90_H200"
+            ]
+        );
     }
 
     #[test]

@@ -1,13 +1,15 @@
 //! The comparison itself: bars of one metric, and the table of all of them.
 
-use cascade_api::{RunDetail, SimStepDigest};
+use std::sync::Arc;
+
 use cascade_scene::format;
 use cascade_scene::request::compare::{Metric, RunColumn, chart};
 use cascade_scene::request::figure::error;
-use cascade_scene::request::{COUNTERFACTUAL, columns, dilution};
+use cascade_scene::request::{COUNTERFACTUAL, Column, columns, dilution};
 use leptos::html;
 use leptos::prelude::*;
 
+use super::facts::Facts;
 use crate::data::segment;
 use crate::plot::{self, HEIGHT};
 use crate::ui::{Card, EngineBadge, Notice, SampleBadge, Switch, Tone, width_of};
@@ -23,36 +25,44 @@ struct Side {
     sample: bool,
 }
 
-/// Chart and table, or why there are none.
+/// Chart and table of predicted requests; nothing where no column predicts any.
 #[component]
 pub(super) fn Figures(
-    /// The runs with their predictions.
-    compared: Vec<(RunDetail, Vec<SimStepDigest>)>,
+    /// What is compared.
+    facts: Arc<Facts>,
 ) -> impl IntoView {
-    let without: Vec<_> = compared
-        .iter()
-        .filter(|(_, digests)| columns(digests).is_empty())
-        .map(|(run, _)| {
-            let text = format!("{} has no predicted requests to compare.", run.summary.id);
-            view! { <Notice tone=Tone::Warn><p>{text}</p></Notice> }
-        })
-        .collect();
-    let sides: Vec<Side> = compared
-        .iter()
-        .flat_map(|(run, digests)| {
-            columns(digests).into_iter().map(|column| Side {
-                run: RunColumn {
-                    run: run.summary.id.clone(),
-                    column,
+    let mut without = Vec::new();
+    let mut sides: Vec<Side> = Vec::new();
+    for (pick, name) in facts.picks.iter().zip(facts.names()) {
+        let Some(known) = facts.run(pick) else { continue };
+        let own = columns(&known.digests).into_iter();
+        let mut own = own.filter(|column| column.gpu == pick.gpu).peekable();
+        if own.peek().is_none() {
+            without.push(name.clone());
+        }
+        sides.extend(own.map(|column| Side {
+            run: RunColumn {
+                run: pick.run.clone(),
+                column: Column {
+                    // Replicas that disagree keep their numbers.
+                    label: match column.label.split_once(" #") {
+                        Some((_, replica)) => format!("{name} #{replica}"),
+                        None => name.clone(),
+                    },
+                    ..column
                 },
-                trace: run.trace.id.to_string(),
-                sample: run.summary.sample || run.trace.sample,
-            })
-        })
-        .collect();
-    if sides.is_empty() {
-        return without.into_any();
+            },
+            trace: known.run.trace.id.to_string(),
+            sample: known.run.summary.sample || known.run.trace.sample,
+        }));
     }
+    if sides.is_empty() {
+        return ().into_any();
+    }
+    let without = (!without.is_empty()).then(|| {
+        let text = format!("No predicted requests: {}.", without.join(", "));
+        view! { <p class="muted small">{text}</p> }
+    });
     let diluted: Vec<_> = sides
         .iter()
         .filter_map(|side| {
@@ -63,11 +73,11 @@ pub(super) fn Figures(
         .collect();
     let runs: Vec<RunColumn> = sides.iter().map(|side| side.run.clone()).collect();
     view! {
-        {without}
-        <Card title="Side by side">
+        <Card title="Requests side by side">
             <Bars runs />
+            {without}
         </Card>
-        <Card title="Figures">{table(&sides)}</Card>
+        <Card title="Request figures">{table(&sides)}</Card>
         {diluted}
     }
     .into_any()

@@ -1,60 +1,70 @@
-//! Several runs side by side: a column for each GPU of each run. Which runs is in the address.
+//! Any columns side by side, a column being one GPU of one run. Which columns is in the address, and so is what is
+//! looked at: the pair, the level and the scope.
 
 mod choice;
+mod chooser;
+mod difference;
+mod facts;
+mod fall;
 mod figures;
+mod scatter;
+mod spread;
+mod steps;
+mod view;
 
-use cascade_api::{RunDetail, RunId, RunSummary, SimStepDigest, TraceSummary};
+use std::sync::Arc;
+
 use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::hooks::use_query_map;
 
-use crate::data::{self, DataError};
 use crate::ui::{Crumb, PageHead, loaded};
-use choice::{Chooser, preset, read_ids};
+use chooser::Chooser;
+use difference::Difference;
+use facts::{Asked, Facts};
+use fall::Fall;
 use figures::Figures;
+use scatter::Scatter;
+use spread::Spreads;
+use steps::Steps;
+use view::View;
 
-/// What the page shows.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-pub(super) struct Facts {
-    /// The compared runs with their predictions, in the order of the address.
-    compared: Vec<(RunDetail, Vec<SimStepDigest>)>,
-    /// Every run, to choose from.
-    runs: Vec<RunSummary>,
-    /// Every trace, which says which runs belong together.
-    traces: Vec<TraceSummary>,
-}
-
-/// The comparison: `?runs=a,b`, or `?set=name` for the runs of a sample set; without both, the first sample set.
+/// The comparison: `?of=run:GPU&of=…`; `?runs=a,b` for every GPU of these runs; `?set=name` for the runs of a sample
+/// set; without any, the first sample set.
 #[component]
 pub(crate) fn Compare() -> impl IntoView {
     let query = use_query_map();
-    let asked = move || query.with(|query| (query.get("runs"), query.get("set")));
-    let facts = Resource::new(asked, |(runs, set)| read(runs, set));
+    let asked = move || {
+        query.with(|query| Asked {
+            of: query.get_all("of").unwrap_or_default(),
+            runs: query.get("runs"),
+            set: query.get("set"),
+        })
+    };
+    let facts = Resource::new(asked, Facts::read);
     view! {
         <Title text="Compare" />
         <div class="page">
             <PageHead title="Compare" crumb=Crumb { href: "/runs", text: "Runs" } />
-            {loaded(facts, |facts| view! { <Chooser facts=facts.clone() /> <Figures compared=facts.compared /> })}
+            {loaded(facts, |facts| view! { <Page facts=Arc::new(facts) /> })}
         </div>
     }
 }
 
-/// Everything the page shows.
-async fn read(asked: Option<String>, set: Option<String>) -> Result<Facts, DataError> {
-    let runs = data::runs().await?;
-    let traces = data::traces().await?;
-    let ids: Vec<RunId> = match asked {
-        Some(asked) => read_ids(&asked),
-        None => preset(&runs, &traces, set.as_deref()),
-    };
-    let mut compared = Vec::with_capacity(ids.len());
-    for id in ids {
-        let run = data::run(id.clone()).await?;
-        compared.push((run, data::run_digests(id).await?));
+/// Everything about the columns.
+#[component]
+fn Page(
+    /// What is compared and what there is.
+    facts: Arc<Facts>,
+) -> impl IntoView {
+    let view = View::new(Arc::clone(&facts));
+    view! {
+        <Chooser facts=Arc::clone(&facts) ready=view.ready />
+        <Fall view />
+        <Difference view />
+        <Steps view />
+        <Scatter view />
+        <Spreads facts=Arc::clone(&facts) view />
+        <Figures facts />
     }
-    Ok(Facts {
-        compared,
-        runs,
-        traces,
-    })
 }

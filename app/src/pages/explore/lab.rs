@@ -56,10 +56,10 @@ impl Lab {
     pub(super) fn new(on_broken: impl Fn(String) + 'static) -> Self {
         let site = use_site();
         let inner = Inner {
-            script: site.asset("/pkg/explorer-worker.js"),
+            script: site.asset("explorer-worker.js"),
             module: serde_json::json!({
-                "script": site.asset("/pkg/explorer.js"),
-                "wasm": site.asset("/pkg/explorer.wasm"),
+                "script": site.asset("explorer.js"),
+                "wasm": site.asset("explorer.wasm"),
             })
             .to_string(),
             worker: None,

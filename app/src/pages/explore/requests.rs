@@ -7,8 +7,7 @@ use leptos::prelude::*;
 
 use super::charts::SideSwitch;
 use super::run::Run;
-use super::tell::save_text;
-use crate::ui::{Button, Card, Pager, SortTable};
+use crate::ui::{Button, Card, Pager, SortTable, save_text};
 
 /// The table of requests.
 #[component]

@@ -151,7 +151,7 @@ fn cells(gpu: &str, aggregate: &ScenarioAggregate) -> impl IntoView + use<> {
         format::compact(aggregate.throughput_output_tokens_s),
     ];
     let numbers = numbers.map(|text| view! { <td class="number">{text}</td> });
-    view! { <td>{gpu.to_owned()}</td> {numbers.to_vec()} }
+    view! { <td>{gpu.to_owned()}</td> {Vec::from(numbers)} }
 }
 
 /// What the server said.

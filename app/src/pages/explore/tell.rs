@@ -4,10 +4,9 @@ use cascade_scene::explorer::{Answer, Ask, Figures};
 use cascade_scene::format;
 use leptos::prelude::*;
 use serde_json::{Map, Value};
-use wasm_bindgen::{JsCast, JsValue};
 
 use super::run::Run;
-use crate::ui::{Button, Card, DataTable};
+use crate::ui::{Button, Card, DataTable, save_text};
 
 /// Everything that says how far the numbers can be trusted.
 #[component]
@@ -134,24 +133,5 @@ fn term(value: &Value) -> String {
         },
         Value::String(text) => text.clone(),
         other => other.to_string(),
-    }
-}
-
-/// Has the browser save a text as a file.
-pub(super) fn save_text(name: &str, kind: &str, text: &str) {
-    let save = || -> Result<(), JsValue> {
-        let parts = web_sys::js_sys::Array::of1(&JsValue::from_str(text));
-        let options = web_sys::BlobPropertyBag::new();
-        options.set_type(kind);
-        let blob = web_sys::Blob::new_with_str_sequence_and_options(&parts, &options)?;
-        let address = web_sys::Url::create_object_url_with_blob(&blob)?;
-        let link: web_sys::HtmlAnchorElement = document().create_element("a")?.unchecked_into();
-        link.set_href(&address);
-        link.set_download(name);
-        link.click();
-        web_sys::Url::revoke_object_url(&address)
-    };
-    if let Err(error) = save() {
-        leptos::logging::warn!("{name} could not be saved: {error:?}");
     }
 }

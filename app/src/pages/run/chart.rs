@@ -1,6 +1,6 @@
 //! Two charts of the same times: each kernel in launch order, and each kernel name with its launches added up.
 
-use cascade_scene::{chart::BarChart, format};
+use cascade_scene::{format, kernels::Kernels};
 use leptos::html;
 use leptos::prelude::*;
 
@@ -19,7 +19,7 @@ pub(super) fn Charts(
 ) -> impl IntoView {
     let by_name = RwSignal::new(false);
     let series = Memo::new(move |_| {
-        let chart = live.kernels(|table| BarChart::by_name(table, 1));
+        let chart = live.kernels(Kernels::legend);
         let named = chart
             .series
             .iter()
@@ -61,7 +61,7 @@ fn ByLaunch(
         let width = width.get()?;
         Some((
             width,
-            live.kernels(|table| BarChart::by_launch(table, plot::inner_width(width), MIN_BAR)),
+            live.kernels(|table| table.by_launch(plot::inner_width(width), MIN_BAR)),
         ))
     });
     let svg = move || match chart.get() {
@@ -125,7 +125,7 @@ fn ByName(
     live: Live,
 ) -> impl IntoView {
     let rows = move || {
-        let chart = live.kernels(|table| BarChart::by_name(table, NAMES));
+        let chart = live.kernels(|table| table.by_name(NAMES));
         let top = chart.top_ns;
         let colors: Vec<_> = (0..chart.series.len()).map(|i| chart.color(i).name()).collect();
         let group = |group: cascade_scene::chart::Group| {

@@ -1,24 +1,23 @@
 //! Kernels of a run: where the time goes, as a chart and as a table, real against simulated.
 
-use cascade_api::{Comparison, ComparisonRow, GpuName};
-use cascade_scene::comparison::{error, totals};
-use cascade_scene::{engine, format, kernel_name::readable, page::Page};
+use cascade_scene::comparison::error;
+use cascade_scene::kernels::{Kernels as Table, Key};
+use cascade_scene::{engine, format};
 use leptos::prelude::*;
 
 use super::chart::Charts;
 use crate::live::Live;
-use crate::ui::{Card, DataTable, Pager};
-
-/// Rows on a page.
-const ROWS: usize = 20;
+use crate::ui::{Card, VirtualColumn, VirtualTable};
 
 /// Totals, charts and the table behind them.
 #[component]
 pub(super) fn Kernels(
     /// The run.
     live: Live,
+    /// Opens the panel of a kernel.
+    on_open: Callback<u64>,
 ) -> impl IntoView {
-    let empty = Memo::new(move |_| live.kernels(|table| table.rows.is_empty()));
+    let empty = Memo::new(move |_| live.kernels(Table::is_empty));
     view! {
         <Card title="Kernels">
             <Show
@@ -27,7 +26,7 @@ pub(super) fn Kernels(
             >
                 <Totals live />
                 <Charts live />
-                <Rows live />
+                <Rows live on_open />
             </Show>
         </Card>
     }
@@ -40,19 +39,27 @@ fn Totals(
     live: Live,
 ) -> impl IntoView {
     let blocks = move || {
+        let totals = live.totals();
         live.kernels(|table| {
-            totals(table)
-                .into_iter()
-                .map(|total| {
-                    let made_by = made_by(table, &total.gpu);
-                    let error = total.mean_abs_error.map(|error| {
+            table
+                .gpus()
+                .map(|(gpu, engines)| {
+                    let made_by: Vec<_> = engines.iter().map(|engine| engine::label(*engine)).collect();
+                    let total = totals.iter().find(|total| total.gpu_config == *gpu);
+                    let time =
+                        total.map_or_else(|| "…".to_owned(), |total| format::duration_ns(total.sim_ns));
+                    let kernels = total.map_or_else(
+                        || "adding up".to_owned(),
+                        |total| format::plural(total.kernels, "kernel"),
+                    );
+                    let error = total.and_then(|total| total.mean_abs_error).map(|error| {
                         view! { <span class="muted">{format!("mean error {:.1} %", error * 100.0)}</span> }
                     });
                     view! {
                         <div class="total">
-                            <dt>{total.gpu.to_string()}</dt>
-                            <dd>{format::duration_ns(total.sim_ns)}</dd>
-                            <dd class="muted">{format!("{} · {made_by}", format::plural(total.kernels as u64, "kernel"))}</dd>
+                            <dt>{gpu.to_string()}</dt>
+                            <dd>{time}</dd>
+                            <dd class="muted">{format!("{kernels} · {}", made_by.join(", "))}</dd>
                             <dd>{error}</dd>
                         </div>
                     }
@@ -63,67 +70,112 @@ fn Totals(
     view! { <dl class="totals">{blocks}</dl> }
 }
 
-/// The engines behind one GPU's column.
-fn made_by(table: &Comparison, gpu: &GpuName) -> String {
-    let engines = table
-        .engines
-        .get(gpu)
-        .into_iter()
-        .flatten()
-        .map(|engine| engine::label(*engine));
-    engines.collect::<Vec<_>>().join(", ")
-}
-
 /// The table: one row for each kernel position.
 #[component]
 fn Rows(
     /// The run.
     live: Live,
+    /// Opens the panel of a kernel.
+    on_open: Callback<u64>,
 ) -> impl IntoView {
-    let number = RwSignal::new(0);
-    let total = Signal::derive(move || live.kernels(|table| table.rows.len()));
-    let page = Signal::derive(move || Page::new(number.get(), ROWS, total.get()));
-    let columns = untrack(|| live.kernels(columns));
-    let rows = move || {
-        let shown = page.get().rows();
-        live.kernels(|table| {
-            let rows = table.rows.get(shown).unwrap_or_default();
-            rows.iter().map(|row| one_row(table, row)).collect::<Vec<_>>()
-        })
+    let filter = RwSignal::new(String::new());
+    let order = RwSignal::new((Key::Index, false));
+    // Rows by place; none while they are in launch order.
+    let places = Memo::new(move |_| live.kernels(|table| table.order(order.get(), &filter.read())));
+    let rows = Memo::new(move |_| match &*places.read() {
+        Some(places) => places.len(),
+        None => live.kernels(Table::len),
+    });
+    let row_at = move |place: usize| match &*places.read_untracked() {
+        Some(places) => places.get(place).copied().map_or(usize::MAX, |row| row as usize),
+        None => place,
     };
+    let cells = Callback::new(move |place: usize| {
+        places.track();
+        live.kernels(|table| cells(table, row_at(place)))
+    });
+    let found = move || {
+        let (shown, here) = (rows.get(), live.kernels(Table::len));
+        let all = live.kernels(Table::rows);
+        match (live.complete(), shown < here) {
+            (false, _) => format!(
+                "{} of {} are here",
+                format::count(here as u64),
+                format::plural(all as u64, "kernel")
+            ),
+            (true, true) => format!(
+                "{} of {}",
+                format::count(shown as u64),
+                format::plural(here as u64, "kernel")
+            ),
+            (true, false) => format::plural(here as u64, "kernel"),
+        }
+    };
+    let columns = untrack(|| live.kernels(columns));
     view! {
-        <DataTable label="Kernel times, median over replicas" columns=columns>{rows}</DataTable>
-        <Pager page total on_go=move |to| number.set(to) />
+        <div class="table-bar">
+            <input
+                class="input"
+                type="search"
+                placeholder="Filter by name"
+                aria-label="Filter kernels by name"
+                on:input=move |event| filter.set(event_target_value(&event))
+            />
+            <span class="muted small" role="status">{found}</span>
+        </div>
+        <VirtualTable
+            id="kernels"
+            label="Kernel times, median over replicas"
+            columns
+            order
+            rows
+            cells
+            on_open=Callback::new(move |place| on_open.run(row_at(place) as u64))
+        />
     }
 }
 
-/// Titles of the columns: number, name, real time where there is any, then each GPU with its error.
-fn columns(table: &Comparison) -> Vec<String> {
-    let real = table.has_real_timing;
-    let gpus = table.configs.iter().flat_map(|gpu| {
-        let name = engine::column(gpu, table.engines.get(gpu).map_or(&[], Vec::as_slice));
-        std::iter::once(format!("#{name}")).chain(real.then(|| "#Error".to_owned()))
-    });
-    let head = ["##", "Kernel"]
-        .into_iter()
-        .chain(real.then_some("#Real"))
-        .map(str::to_owned);
-    head.chain(gpus).collect()
+/// The columns: number, name, real time where there is any, then each GPU with its error.
+fn columns(table: &Table) -> Vec<VirtualColumn<Key>> {
+    let column = |title: String, key, width| VirtualColumn {
+        title,
+        key: Some(key),
+        width,
+    };
+    let real = table.has_real();
+    let mut columns = vec![
+        column("##".into(), Key::Index, "84px"),
+        column("Kernel".into(), Key::Name, "auto"),
+    ];
+    if real {
+        columns.push(column("#Real".into(), Key::Real, "110px"));
+    }
+    for (at, (gpu, engines)) in table.gpus().enumerate() {
+        columns.push(column(
+            format!("#{}", engine::column(gpu, engines)),
+            Key::Gpu(at),
+            "150px",
+        ));
+        if real {
+            columns.push(column("#Error".into(), Key::Error(at), "90px"));
+        }
+    }
+    columns
 }
 
 /// One kernel position.
-fn one_row(table: &Comparison, row: &ComparisonRow) -> impl IntoView + use<> {
+fn cells(table: &Table, row: usize) -> AnyView {
     let time = |ns: Option<f64>| ns.map_or_else(|| format::NONE.to_owned(), format::duration_ns);
+    let (full, name) = table.name(row).unwrap_or_default();
+    let real_ns = table.real_ns(row);
     let real = table
-        .has_real_timing
-        .then(|| view! { <td class="number">{time(row.real_ns)}</td> });
-    let cells: Vec<_> = table
-        .configs
-        .iter()
+        .has_real()
+        .then(|| view! { <td class="number">{time(real_ns)}</td> });
+    let gpus: Vec<_> = (0..table.gpus().count())
         .map(|gpu| {
-            let ns = row.sim_ns.get(gpu).copied().flatten();
-            let deviation = table.has_real_timing.then(|| {
-                let error = ns.and_then(|ns| error(ns, row.real_ns));
+            let ns = table.ns(row, gpu);
+            let deviation = table.has_real().then(|| {
+                let error = ns.and_then(|ns| error(ns, real_ns));
                 let text = error.map_or_else(|| format::NONE.to_owned(), format::deviation);
                 view! { <td class="number muted">{text}</td> }
             });
@@ -131,11 +183,10 @@ fn one_row(table: &Comparison, row: &ComparisonRow) -> impl IntoView + use<> {
         })
         .collect();
     view! {
-        <tr>
-            <td class="number muted">{row.kernel_index}</td>
-            <td class="kernel" title=row.kernel_name.clone()>{readable(&row.kernel_name)}</td>
-            {real}
-            {cells}
-        </tr>
+        <td class="number muted">{row.to_string()}</td>
+        <td class="kernel" title=full.to_owned()>{name.to_owned()}</td>
+        {real}
+        {gpus}
     }
+    .into_any()
 }

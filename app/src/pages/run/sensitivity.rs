@@ -18,7 +18,12 @@ pub(super) fn Sensitivity(
     /// Its GPUs.
     gpus: Vec<GpuConfig>,
 ) -> impl IntoView {
-    let sweep = Memo::new(move |_| live.kernels(|table| Sweep::of(&gpus, table)));
+    // A run without a hypothetical GPU is no sweep, whatever its kernels took.
+    let may_be = gpus.iter().any(|gpu| gpu.derived.is_some());
+    let sweep = Memo::new(move |_| {
+        let told = may_be && live.complete();
+        told.then(|| live.kernels(|table| Sweep::of(&gpus, &table.comparison())))?
+    });
     move || sweep.get().map(|sweep| view! { <Chart sweep /> })
 }
 

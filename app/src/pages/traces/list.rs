@@ -6,8 +6,26 @@ use leptos::prelude::*;
 use leptos_meta::Title;
 
 use crate::data::{self, segment};
-use crate::pages::home::Guide;
-use crate::ui::{Age, DataTable, Empty, PageHead, SampleNote, TraceBadge, TraceMarks, loaded, poll_while};
+use crate::pages::home::SendTrace;
+use crate::ui::{
+    Age, ButtonLink, Card, DataTable, Empty, Look, PageHead, SampleNote, SearchInput, SortTable, TraceBadge,
+    TraceMarks, has_words, loaded, poll_while,
+};
+
+/// What traces can be sorted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Key {
+    /// The trace's name.
+    Name,
+    /// How it stands.
+    State,
+    /// Kernels in it.
+    Kernels,
+    /// Bytes of it.
+    Size,
+    /// When its first file landed.
+    Created,
+}
 
 /// Every trace of the workspace. While one is on its way, the list asks again every two seconds.
 #[component]
@@ -16,28 +34,84 @@ pub(crate) fn Traces() -> impl IntoView {
     poll_while(traces, |traces: &Vec<TraceSummary>| {
         traces.iter().any(|trace| on_its_way(trace.state))
     });
+    let health = Resource::new(|| (), |()| async { Ok(data::health().await.ok()) });
+    // Beside what is loaded, so that a search stays when the list is asked for again.
+    let (query, order) = (RwSignal::new(String::new()), RwSignal::new((Key::Created, true)));
     view! {
         <Title text="Traces" />
         <div class="page">
             <PageHead title="Traces" />
+            <div class="filter">
+                <SearchInput label="Search by trace, model or GPU" value=query />
+            </div>
             {loaded(
                 traces,
-                |traces| {
+                move |traces| {
                     if traces.is_empty() {
                         view! {
                             <Empty title="No traces yet">
                                 <p>"A trace appears here as soon as its first file lands."</p>
+                                <ButtonLink look=Look::Primary href="/">"Take the first steps"</ButtonLink>
                             </Empty>
-                            <Guide />
                         }
                             .into_any()
                     } else {
-                        view! { <section class="card">{trace_table(&traces)}</section> }.into_any()
+                        view! { <section class="card trace-list">{sorted(traces, query, order)}</section> }.into_any()
                     }
                 },
             )}
+            <Card title="Send a trace">{loaded(health, |health| view! { <SendTrace health /> })}</Card>
         </div>
     }
+}
+
+/// Traces as a table that can be sorted.
+fn sorted(traces: Vec<TraceSummary>, query: RwSignal<String>, order: RwSignal<(Key, bool)>) -> impl IntoView {
+    let columns = vec![
+        ("Trace", Some(Key::Name)),
+        ("State", Some(Key::State)),
+        ("Model", None),
+        ("GPU", None),
+        ("Arch", None),
+        ("#Kernels", Some(Key::Kernels)),
+        ("#Size", Some(Key::Size)),
+        ("Age", Some(Key::Created)),
+    ];
+    let any = traces.iter().any(|trace| trace.sample);
+    let rows = move || {
+        let (key, descending) = order.get();
+        let fits = |trace: &&TraceSummary| query.with(|query| has_words(query, &words(trace)));
+        let mut shown: Vec<_> = traces.iter().filter(fits).collect();
+        match key {
+            Key::Name => shown.sort_by_key(|trace| trace.id.as_str()),
+            Key::State => shown.sort_by_key(|trace| trace.state.to_string()),
+            Key::Kernels => shown.sort_by_key(|trace| trace.kernel_count),
+            Key::Size => shown.sort_by_key(|trace| trace.bytes),
+            Key::Created => shown.sort_by_key(|trace| trace.created_at),
+        }
+        if descending {
+            shown.reverse();
+        }
+        if shown.is_empty() {
+            return view! { <tr><td colspan="8" class="muted">"No trace fits the search."</td></tr> }
+                .into_any();
+        }
+        shown.into_iter().map(row).collect::<Vec<_>>().into_any()
+    };
+    view! {
+        <SortTable label="Traces" columns order>{rows}</SortTable>
+        <SampleNote any />
+    }
+}
+
+/// What a search looks through.
+fn words(trace: &TraceSummary) -> String {
+    let model = trace.model.as_deref().unwrap_or_default();
+    let gpu = trace.source_gpu.as_deref().unwrap_or_default();
+    format!(
+        "{} {model} {gpu} {} {}",
+        trace.id, trace.trace_gpu_arch, trace.state
+    )
 }
 
 /// Whether a trace will change by itself.

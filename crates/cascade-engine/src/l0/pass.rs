@@ -232,6 +232,7 @@ impl<'gpu> KernelPass<'gpu> {
             gpu: gpu.name.clone(),
             facts_hash: gpu.facts_hash(),
             status: gpu.status,
+            status_note: gpu.status_note.clone(),
             level: Level::L0,
             fallback: None,
             provenance: Provenance::Simulated,

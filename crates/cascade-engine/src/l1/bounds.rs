@@ -32,7 +32,7 @@ pub(super) fn bounds(
     }
     let unit = busy.iter().take(TENSOR).copied().fold(0.0, f64::max);
     let tensor = busy.get(TENSOR).copied().unwrap_or(0.0);
-    let l2_bytes = traffic.l2 as f64 * 32.0;
+    let l2_bytes = traffic.l2.saturating_sub(traffic.l2_merged) as f64 * 32.0;
     let dram_bytes = (traffic.dram_reads + traffic.dram_writes) as f64 * 32.0;
     let launch = lowering.counts.blocks as f64 / sms * gpu.chip.cta_launch_interval.value;
     [

@@ -146,7 +146,7 @@ impl L1 {
 }
 
 /// What L2 does with a request.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct L2Found {
     /// Sectors that DRAM must deliver.
     pub(super) missing: u8,
@@ -154,6 +154,8 @@ pub(super) struct L2Found {
     pub(super) written_back: u8,
     /// When sectors that are under way arrive.
     pub(super) ready: u32,
+    /// Where the line is.
+    pub(super) place: usize,
 }
 
 /// The L2 of the chip. It survives kernels.
@@ -164,6 +166,8 @@ pub(super) struct L2 {
     ready: Vec<u32>,
     /// Low half: valid sectors; high half: dirty ones.
     state: Vec<u8>,
+    /// When the slice takes the last read of the line, and its sectors.
+    asked: Vec<(f64, u8)>,
     sets: usize,
     clock: u32,
 }
@@ -177,6 +181,7 @@ impl L2 {
             used: vec![0; lines],
             ready: vec![0; lines],
             state: vec![0; lines],
+            asked: vec![(0.0, 0); lines],
             sets,
             clock: 0,
         }
@@ -185,6 +190,7 @@ impl L2 {
     /// A new kernel counts time from 0.
     pub(super) fn restart_clock(&mut self) {
         self.ready.fill(0);
+        self.asked.fill((0.0, 0));
         // So that 32 bits of use counts last for any number of kernels.
         let clock = self.clock;
         if clock > u32::MAX / 2 {
@@ -231,8 +237,10 @@ impl L2 {
             self.tags[victim] = line;
             self.state[victim] = 0;
             self.ready[victim] = 0;
+            self.asked[victim] = (0.0, 0);
             victim
         };
+        found.place = at;
         self.used[at] = self.clock;
         let state = &mut self.state[at];
         if reads {
@@ -246,6 +254,19 @@ impl L2 {
             *state |= mask << 4;
         }
         found
+    }
+
+    /// When the slice takes a read of these sectors that still waits at `now`, to which another may be joined.
+    pub(super) fn waiting(&self, place: usize, mask: u8, now: f64) -> Option<f64> {
+        let (start, sectors) = *self.asked.get(place)?;
+        (start > now && sectors & mask == mask).then_some(start)
+    }
+
+    /// The slice takes a read of these sectors at `start`.
+    pub(super) fn ask(&mut self, place: usize, mask: u8, start: f64) {
+        if let Some(asked) = self.asked.get_mut(place) {
+            *asked = (start, mask);
+        }
     }
 
     /// Sectors of a line that was just accessed are under way until `time`.

@@ -28,6 +28,10 @@ pub(super) const ATOMIC_INTERVAL: f64 = 1.0;
 pub(super) const L1_WAYS: usize = 8;
 /// Ways of a set of the L2 cache (16 in Accel-Sim's tested configurations); indices are hashed.
 pub(super) const L2_WAYS: usize = 16;
+/// First SM number whose L2 merges reads of one line by different SMs while they wait (Nsight Compute guide: the L2
+/// request coalescer, "lrc"; public micro-benchmarks and Accel-Sim 2.0 have it from the H100 on). How many it can
+/// hold is not published: any number here.
+pub(crate) const COALESCER_SM: u32 = 90;
 /// Bytes per cycle of one L2 slice (NVIDIA A100 whitepaper: 5,120 B/clk from 80 slices).
 pub(super) const L2_SLICE_BYTES: f64 = 64.0;
 /// Longest kernel, core cycles (2^31: one second at 2 GHz), so that times fit 32 bits.

@@ -2,6 +2,7 @@
 //! at a known time; requests are served in the order of their times.
 
 use super::caches::{L2, spread};
+use super::consts::COALESCER_SM;
 use super::lsu::{Kind, Request};
 use super::params::Params;
 use super::sample::Traffic;
@@ -39,6 +40,7 @@ pub(super) struct Memory<'a> {
     slice_cycles: f64,
     dram_cycles: f64,
     atomic_interval: f64,
+    coalesces: bool,
     l2_latency: u32,
     dram_latency: u32,
     pub(super) traffic: Traffic,
@@ -62,6 +64,7 @@ impl<'a> Memory<'a> {
             slice_cycles: SECTOR * slices as f64 / bandwidth,
             dram_cycles: SECTOR / gpu.dram_bytes_per_cycle(),
             atomic_interval: params.atomic_interval,
+            coalesces: gpu.sm >= COALESCER_SM,
             l2_latency: params.l2_latency,
             dram_latency: params.dram_latency.max(params.l2_latency),
             traffic: Traffic::default(),
@@ -95,12 +98,26 @@ impl<'a> Memory<'a> {
         if !writes && let Some(work) = self.port_work.get_mut(sm) {
             *work += f64::from(sectors) * self.port_cycles;
         }
-        let slice = spread(request.line, self.slices.len());
-        let work = (f64::from(sectors) * self.slice_cycles).max(f64::from(degree) * self.atomic_interval);
-        if let Some(slice) = self.slices.get_mut(slice) {
-            at = queue(slice, at, work);
-        }
         let found = self.l2.access(request.line, request.mask, reads, writes);
+        let slice = spread(request.line, self.slices.len());
+        if let Some(slice) = self.slices.get_mut(slice) {
+            // Nothing waits at a slice that is free.
+            let joins = self.coalesces && !writes && *slice > at;
+            if let Some(start) = joins
+                .then(|| self.l2.waiting(found.place, request.mask, at))
+                .flatten()
+            {
+                at = start;
+                self.traffic.l2_merged += u64::from(sectors);
+            } else {
+                let work =
+                    (f64::from(sectors) * self.slice_cycles).max(f64::from(degree) * self.atomic_interval);
+                at = queue(slice, at, work);
+                if joins {
+                    self.l2.ask(found.place, request.mask, at);
+                }
+            }
+        }
         self.traffic.l2 += u64::from(sectors);
         self.traffic.l2_hits += u64::from(sectors - found.missing.count_ones());
         let written_back = found.written_back.count_ones();

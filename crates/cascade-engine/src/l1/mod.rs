@@ -25,8 +25,8 @@ mod tiles;
 mod touches;
 mod warp;
 
-pub(crate) use consts::BARRIER_LATENCY;
 pub use consts::MAX_CYCLES;
+pub(crate) use consts::{BARRIER_LATENCY, COALESCER_SM};
 pub use memory::L2State;
 pub(crate) use run::simulate;
 pub use sample::{MAX_DISAGREEMENT, MIN_WAVES};

@@ -92,12 +92,16 @@ pub(crate) fn simulate<S: BlockSource + ?Sized>(
         l1_hits: counts.l1_hits,
         l2_sectors: traffic.l2,
         l2_hits: traffic.l2_hits,
+        l2_merged_sectors: traffic.l2_merged,
         l2_warm_sectors: if outcome.from_cold { 0 } else { warm },
         dram_read_bytes: traffic.dram_reads * 32,
         dram_write_bytes: traffic.dram_writes * 32,
         l2_peak_gb_s: gpu.chip.l2_bandwidth.value * gpu.chip.core_clock.value / 1e3,
         dram_peak_gb_s: gpu.chip.dram_bandwidth.value,
-        l2_share: share(traffic.l2 * 32, gpu.chip.l2_bandwidth.value),
+        l2_share: share(
+            traffic.l2.saturating_sub(traffic.l2_merged) * 32,
+            gpu.chip.l2_bandwidth.value,
+        ),
         dram_share: share(dram_bytes, dram_peak),
         issue_share: if body > 0.0 {
             counts.issued as f64 / counted / (body * slots)
@@ -116,6 +120,7 @@ pub(crate) fn simulate<S: BlockSource + ?Sized>(
         gpu: gpu.name.clone(),
         facts_hash: gpu.facts_hash(),
         status: gpu.status,
+        status_note: gpu.status_note.clone(),
         level: Level::L1,
         fallback: None,
         provenance: Provenance::Simulated,

@@ -30,6 +30,8 @@ pub(super) struct Progress {
 pub(super) struct Traffic {
     pub(super) l2: u64,
     pub(super) l2_hits: u64,
+    /// Sectors that came with another SM's.
+    pub(super) l2_merged: u64,
     pub(super) dram_reads: u64,
     pub(super) dram_writes: u64,
 }
@@ -40,6 +42,7 @@ impl Traffic {
         Self {
             l2: self.l2 + other.l2,
             l2_hits: self.l2_hits + other.l2_hits,
+            l2_merged: self.l2_merged + other.l2_merged,
             dram_reads: self.dram_reads + other.dram_reads,
             dram_writes: self.dram_writes + other.dram_writes,
         }
@@ -51,6 +54,7 @@ impl Traffic {
         Self {
             l2: part(from.l2, to.l2),
             l2_hits: part(from.l2_hits, to.l2_hits),
+            l2_merged: part(from.l2_merged, to.l2_merged),
             dram_reads: part(from.dram_reads, to.dram_reads),
             dram_writes: part(from.dram_writes, to.dram_writes),
         }

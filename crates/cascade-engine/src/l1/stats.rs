@@ -133,6 +133,9 @@ pub struct CycleStats {
     pub l2_sectors: u64,
     /// Of those, the ones that L2 had or did not need to fetch.
     pub l2_hits: u64,
+    /// Sectors read along with another SM's, without work for the slice.
+    #[serde(default)]
+    pub l2_merged_sectors: u64,
     /// Sectors that L2 held when the kernel started (0 when it started cold).
     pub l2_warm_sectors: u64,
     /// Bytes read from DRAM.

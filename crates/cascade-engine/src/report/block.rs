@@ -64,6 +64,9 @@ pub fn kernel_stats(kernel: &KernelEstimate) -> Vec<(String, String)> {
     key("gpu", kernel.gpu.clone());
     key("gpu_facts_hash", kernel.facts_hash.clone());
     key("status", kernel.status.as_str().to_owned());
+    if !kernel.status_note.is_empty() {
+        key("status_note", kernel.status_note.replace('\n', " "));
+    }
     if let Some(version) = kernel.other_arch {
         key("other_arch", format!("sm_{version}"));
     }
@@ -123,6 +126,9 @@ fn cycle_stats(key: &mut impl FnMut(&str, String), stats: &CycleStats) {
     key("l2_sectors", stats.l2_sectors.to_string());
     key("l2_hits", stats.l2_hits.to_string());
     key("l2_hit_rate", rate(stats.l2_hits, stats.l2_sectors));
+    if stats.l2_merged_sectors > 0 {
+        key("l2_merged_sectors", stats.l2_merged_sectors.to_string());
+    }
     key("l2_warm_sectors", stats.l2_warm_sectors.to_string());
     key("dram_read_bytes", stats.dram_read_bytes.to_string());
     key("dram_write_bytes", stats.dram_write_bytes.to_string());

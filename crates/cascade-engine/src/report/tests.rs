@@ -120,6 +120,12 @@ fn the_parser_gives_back_what_was_written() {
         "{text}"
     );
     assert!(
+        text.contains(
+            "cascade_engine_status = unvalidated\ncascade_engine_status_note = No figure of this GPU was"
+        ),
+        "{text}"
+    );
+    assert!(
         text.contains("cascade_engine_winning_bound = latency\n"),
         "{text}"
     );

@@ -5,16 +5,14 @@ use cascade_accelsim::trace::TraceFormat;
 
 use super::memory::stream;
 use super::whole::multiply;
-use super::{Bench, GLOBAL, OPTIONS, Rule, body};
+use super::{Bench, GLOBAL, OPTIONS, Rule, body, more};
 use crate::engine::{Engine, Options};
-use crate::gpu::{Fact, GpuModel};
 use crate::synthetic::{Builder, Synthetic};
 
-/// Events that fall differently move a result a little: so much is no violation of "never slower".
-const SLACK: f64 = 0.005;
-
 pub(super) fn laws(bench: &mut Bench<'_>) {
-    more_is_never_slower(bench);
+    more::sms(bench);
+    more::bandwidth(bench);
+    more::clock(bench);
     order(bench);
     threads(bench);
     formats(bench);
@@ -40,7 +38,7 @@ fn tile(block: u32, warp: u32, turns: u64, code: &mut Builder<'_>) {
 }
 
 /// Kernels that DRAM, arithmetic and a mixture limit.
-fn kernels(sm: u32) -> [(&'static str, Synthetic); 3] {
+pub(super) fn kernels(sm: u32) -> [(&'static str, Synthetic); 3] {
     let arithmetic = Synthetic::uniform(sm, 1000, 4, |block, _, code| {
         (0..100 + block % 7 * 20).for_each(|i| code.op("FFMA", &[4 + (i % 4) as u8], &[2]));
     });
@@ -50,60 +48,6 @@ fn kernels(sm: u32) -> [(&'static str, Synthetic); 3] {
         ("arithmetic", arithmetic),
         ("a mixture", mixture),
     ]
-}
-
-/// What a kernel is mostly limited by makes it no slower when there is more of it.
-fn more_is_never_slower(bench: &mut Bench<'_>) {
-    type Knob = fn(&mut GpuModel) -> &mut Fact;
-    let [(_, stream), (_, arithmetic), (_, mixture)] = &kernels(bench.sm());
-    let dram: Knob = |gpu| &mut gpu.chip.dram_bandwidth;
-    let l2: Knob = |gpu| &mut gpu.chip.l2_bandwidth;
-    let sms: Knob = |gpu| &mut gpu.chip.sms;
-    let more: &[f64] = &[1.0, 1.1, 1.5, 2.0, 4.0];
-    let chips: &[f64] = &[0.25, 0.5, 0.75, 1.0, 1.05, 1.1, 1.2, 1.5, 2.0, 8.0];
-    let laws = [
-        ("a stream", "DRAM bandwidth", stream, dram, more),
-        ("a stream", "L2 bandwidth", stream, l2, more),
-        ("arithmetic", "SMs", arithmetic, sms, chips),
-    ];
-    for (kernel, what, source, of, factors) in laws {
-        let base = of(&mut bench.gpu.clone()).value;
-        let mut best = f64::INFINITY;
-        for factor in factors {
-            let mut changed = bench.gpu.clone();
-            of(&mut changed).value = (base * factor).floor().max(1.0);
-            let got = body(source, &changed);
-            if best.is_finite() {
-                let name = format!("{kernel}: {what} x {factor} against less");
-                bench.check(&name, "cycles", best, got, Rule::AtMost(SLACK), "never slower");
-            }
-            best = best.min(got);
-        }
-    }
-    for (kernel, source) in [
-        ("a stream", stream),
-        ("arithmetic", arithmetic),
-        ("a mixture", mixture),
-    ] {
-        let mut faster = bench.gpu.clone();
-        faster.chip.core_clock.value *= 1.3;
-        let [slow, fast] = [bench.gpu, &faster].map(|gpu| gpu.ns_from_cycles(body(source, gpu)));
-        let name = format!("{kernel}: core clock x 1.3");
-        bench.check(&name, "ns", slow, fast, Rule::AtMost(SLACK), "never slower");
-    }
-    // DRAM serves who comes first, so the blocks of a wave end together and the last ones may find it idle: by
-    // their own two trips at most, whatever the number of SMs.
-    let gpu = bench.gpu;
-    let floor = 1000.0 * 8.0 * 2.0 * 512.0 / gpu.dram_bytes_per_cycle();
-    for factor in chips.iter().filter(|factor| **factor >= 0.5) {
-        let mut changed = gpu.clone();
-        changed.chip.sms.value = (changed.chip.sms.value * factor).floor();
-        let got = body(stream, &changed);
-        let name = format!("a stream on {} SMs", changed.chip.sms.value);
-        let most = floor + 2.0 * gpu.latency.dram.value;
-        let why = "bytes over bandwidth, and two trips of the last blocks";
-        bench.check(&name, "cycles", most, got, Rule::AtMost(SLACK), why);
-    }
 }
 
 fn order(bench: &mut Bench<'_>) {

@@ -105,12 +105,12 @@ pub(super) fn streams(bench: &mut Bench<'_>) {
 
 pub(super) fn resident(bench: &mut Bench<'_>) {
     let gpu = bench.gpu;
-    // A quarter of L2, at most 4 MiB, read four times by different SMs: all but the first time from L2.
-    let bytes = (gpu.chip.l2_size.count() / 4).min(4 << 20);
+    // At most 16 MiB and a third of L2, each byte read by one SM: reads of one line by several SMs at once may be merged.
+    let bytes = (gpu.chip.l2_size.count() / 3).min(16 << 20);
     let warps = (bytes / 512 / 4) as u32;
     let blocks = (warps / 8).max(1);
-    let source = Synthetic::uniform(bench.sm(), blocks * 4, 8, move |block, warp, code| {
-        let first = (u64::from(block % blocks) * 8 + u64::from(warp)) * 2048;
+    let source = Synthetic::uniform(bench.sm(), blocks, 8, move |block, warp, code| {
+        let first = (u64::from(block) * 8 + u64::from(warp)) * 2048;
         (0..4).for_each(|i| {
             let at = GLOBAL + first + i * 512;
             code.mem("LDG.E.128.STRONG.GPU", &[8 + 4 * i as u8], &[2], at, 16);

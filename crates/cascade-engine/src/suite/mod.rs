@@ -6,6 +6,7 @@ mod arithmetic;
 pub(crate) mod asynchronous;
 mod laws;
 mod memory;
+mod more;
 mod whole;
 
 use serde::{Deserialize, Serialize};

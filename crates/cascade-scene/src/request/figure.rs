@@ -20,6 +20,14 @@ pub enum Unit {
 }
 
 impl Unit {
+    /// What a plain number in it counts.
+    pub const fn measure(self) -> &'static str {
+        match self {
+            Self::Ms(_) => "ms",
+            Self::NsAsMs(_) | Self::NsAsMicros(_) => "ns",
+        }
+    }
+
     /// The value as text.
     pub fn text(self, value: f64) -> String {
         self.write(value, format::fixed)

@@ -9,7 +9,7 @@ use cascade_api::{
 use super::{columns, dilution, figure, problems, provenance};
 
 /// Measured and simulated, with the error between them.
-pub(super) fn pair(real: f64, simulated: f64) -> RealSim {
+pub(crate) fn pair(real: f64, simulated: f64) -> RealSim {
     RealSim {
         real: Some(real),
         simulated: Some(simulated),
@@ -32,7 +32,7 @@ fn group(name: &str, per_step: f64, real: f64, simulated: f64) -> GroupDigest {
 }
 
 /// The H100, with two groups that leave some busy time over.
-pub(super) fn h100() -> StepDigest {
+pub(crate) fn h100() -> StepDigest {
     StepDigest {
         real_gpu: Some("NVIDIA H100 80GB HBM3".into()),
         mean: RequestDigest {
@@ -78,7 +78,7 @@ pub(super) fn h100() -> StepDigest {
 }
 
 /// The H200: what was measured on the H100 stays in the digest, without errors.
-pub(super) fn h200() -> StepDigest {
+pub(crate) fn h200() -> StepDigest {
     let mut digest = StepDigest {
         counterfactual: true,
         dilution: None,
@@ -102,7 +102,7 @@ pub(super) fn h200() -> StepDigest {
 }
 
 /// What one sim says.
-pub(super) fn sim(id: u64, gpu: &str, replica: u32, digest: StepDigest) -> SimStepDigest {
+pub(crate) fn sim(id: u64, gpu: &str, replica: u32, digest: StepDigest) -> SimStepDigest {
     SimStepDigest {
         sim_id: SimId::from_bits(id),
         gpu_config: gpu.into(),

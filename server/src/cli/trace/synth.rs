@@ -1,19 +1,13 @@
 //! `cascade trace synth`: traces with a known instruction stream, always marked as synthetic.
 
-mod timeline;
-
-use std::fs::File;
-use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use cascade_accelsim::post::folder::PROCESSED_LIST;
 use cascade_accelsim::synth::{
-    Arch, Copy, Counts, Decode, FmaChain, Gemm, KernelShape, LayerNorm, Reduction, SynthKernel, SynthTrace,
-    model_like,
+    Arch, Copy, Counts, Decode, FmaChain, Gemm, KernelShape, LayerNorm, Reduction, SynthKernel, model_like,
 };
-use cascade_accelsim::trace::{TraceErrorKind, TraceFormat};
-use cascade_steps::mapping::MAPPING;
-use cascade_steps::timeline::CORRECTED;
+use cascade_accelsim::trace::TraceFormat;
+use cascade_server::synthetic;
 use serde_json::json;
 
 use super::format;
@@ -164,9 +158,10 @@ pub(crate) fn run(args: Args, out: &mut Out) -> Result {
         Some(model) => {
             let trace = model_like(model, args.steps, args.arch).map_err(Fail::usage)?;
             if args.timeline {
-                folder.timeline(model, &trace, args.steps)?;
+                synthetic::steps(&args.output, model, &trace, args.steps).map_err(Fail::failed)?;
             }
-            folder.model(&trace)?
+            synthetic::model(&args.output, &trace, args.format).map_err(Fail::failed)?;
+            (trace.kernels().len(), trace.counts())
         }
         None => folder.kinds(&args.kinds, args.arch)?,
     };
@@ -199,27 +194,6 @@ struct Folder<'a> {
 }
 
 impl Folder<'_> {
-    fn model(&self, trace: &SynthTrace) -> Result<(usize, Counts)> {
-        for index in 0..trace.kernels().len() {
-            let path = self.traces.join(trace.file_name(index, self.format));
-            self.kernel(&path, |file| trace.write_kernel(index, file, self.format))?;
-        }
-        self.text(&self.traces.join(SynthTrace::STATS_FILE), &trace.stats())?;
-        self.text(&self.root.join("metadata.json"), &trace.metadata())?;
-        self.text(
-            &self.traces.join(PROCESSED_LIST),
-            &trace.kernels_list(self.format),
-        )?;
-        Ok((trace.kernels().len(), trace.counts()))
-    }
-
-    fn timeline(&self, model: &str, trace: &SynthTrace, steps: u32) -> Result {
-        let (made, mapping) = timeline::timeline(model, trace.kernels(), steps);
-        let json = |value: serde_json::Result<String>| value.map_err(Fail::failed);
-        self.text(&self.root.join(CORRECTED), &json(serde_json::to_string(&made))?)?;
-        self.text(&self.root.join(MAPPING), &json(serde_json::to_string(&mapping))?)
-    }
-
     fn kinds(&self, shapes: &[KernelShape], arch: Arch) -> Result<(usize, Counts)> {
         let mut list = String::new();
         let mut counts = Counts::default();
@@ -227,7 +201,8 @@ impl Folder<'_> {
             let name = format!("synthetic_{}", kind(shape).replace('-', "_"));
             let kernel = SynthKernel::new(&name, *shape, arch).map_err(Fail::usage)?;
             let file = format!("kernel-{id}{}", self.format.suffix());
-            self.kernel(&self.traces.join(&file), |out| kernel.write(id, out, self.format))?;
+            let path = self.traces.join(&file);
+            synthetic::kernel(&path, |out| kernel.write(id, out, self.format)).map_err(Fail::failed)?;
             counts.warp_instrs += kernel.counts().warp_instrs;
             counts.thread_instrs += kernel.counts().thread_instrs;
             list.push_str(&file);
@@ -242,23 +217,10 @@ impl Folder<'_> {
             "synthetic": true,
             "note": "Synthetic trace: written by Cascade, not recorded on a GPU.",
         });
-        self.text(&self.root.join("metadata.json"), &format!("{metadata:#}\n"))?;
-        self.text(&self.traces.join(PROCESSED_LIST), &list)?;
+        let text = |path: &Path, text: &str| synthetic::text(path, text).map_err(Fail::failed);
+        text(&self.root.join("metadata.json"), &format!("{metadata:#}\n"))?;
+        text(&self.traces.join(PROCESSED_LIST), &list)?;
         Ok((shapes.len(), counts))
-    }
-
-    fn kernel(
-        &self,
-        path: &Path,
-        write: impl FnOnce(&mut BufWriter<File>) -> Result<(), TraceErrorKind>,
-    ) -> Result {
-        let mut file = BufWriter::new(File::create(path).map_err(Fail::file(path))?);
-        write(&mut file).map_err(|error| Fail::failed(format_args!("{}: {error}", path.display())))?;
-        file.flush().map_err(Fail::file(path))
-    }
-
-    fn text(&self, path: &Path, text: &str) -> Result {
-        std::fs::write(path, text).map_err(Fail::file(path))
     }
 }
 

@@ -98,6 +98,12 @@ pub(super) const MAIN: &[Line] = &[
         r##"curl -s "$CASCADE_URL/api/traces/nope" -H "Authorization: Bearer $CASCADE_TOKEN""##,
     ),
     line(
+        "synthetic-trace",
+        "POST /api/synthetic-trace",
+        "",
+        r##"curl -s -X POST "$CASCADE_URL/api/synthetic-trace" -H "Authorization: Bearer $CASCADE_TOKEN""##,
+    ),
+    line(
         "gpu-configs",
         "GET /api/gpu-configs",
         "",
@@ -206,6 +212,24 @@ pub(super) const MAIN: &[Line] = &[
         "GET /api/sims/{sim_id}/results",
         "",
         r##"curl -s "$CASCADE_URL/api/sims/$SIM/results" -H "Authorization: Bearer $CASCADE_TOKEN""##,
+    ),
+    line(
+        "sim-kernel",
+        "GET /api/sims/{sim_id}/kernels/{index}",
+        "",
+        r##"curl -s "$CASCADE_URL/api/sims/$SIM/kernels/0" -H "Authorization: Bearer $CASCADE_TOKEN""##,
+    ),
+    line(
+        "run-kernel-rows",
+        "GET /api/runs/{run_id}/kernel-rows",
+        "",
+        r##"curl -s "$CASCADE_URL/api/runs/$RUN/kernel-rows?rows=3" -H "Authorization: Bearer $CASCADE_TOKEN""##,
+    ),
+    line(
+        "sim-file-preview",
+        "GET /api/sims/{sim_id}/files/{name}/preview",
+        "",
+        r##"curl -s "$CASCADE_URL/api/sims/$SIM/files/kernel-stats.csv/preview" -H "Authorization: Bearer $CASCADE_TOKEN""##,
     ),
     line(
         "sim-log",

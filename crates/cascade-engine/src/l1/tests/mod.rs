@@ -1,5 +1,6 @@
 //! Known answers of the cycle-level model, on kernels whose time can be worked out by hand.
 
+mod anomalies;
 mod arithmetic;
 mod async_copies;
 mod memory;

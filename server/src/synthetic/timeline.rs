@@ -25,7 +25,7 @@ const KERNEL_NS: u64 = 1_500;
 const WARP_INSTRS_PER_NS: u64 = 50;
 
 /// What the files say of themselves.
-pub(crate) const NOTE: &str =
+const NOTE: &str =
     "synthetic times: assigned by a rule, nothing was measured, so errors against them mean nothing";
 
 /// The timeline of one request whose steps are the passes of `kernels`, and the mapping of every kernel.

@@ -4,50 +4,27 @@
 //!
 //! ```text
 //! target/site/
-//!   pkg/cascade.js  pkg/cascade.wasm  pkg/cascade.css  pkg/snippets/…   (+ .br and .gz in release)
-//!   pkg/explorer.js  pkg/explorer.wasm  pkg/explorer-worker.js           the explorer's engine and its web worker
-//!   pkg/version.txt      a hash of all of them: pages ask for `cascade.js?v=<hash>`
+//!   pkg/version.txt      a hash of all built files; they lie in a folder of that name, so that caches never mix
+//!                        two builds and the files may import each other by relative addresses
+//!   pkg/<hash>/
+//!     cascade.js  cascade.wasm  cascade.css  snippets/…   (+ .br and .gz in release)
+//!     __wasm_split.js  *.wasm              the pages, each loaded when it is first shown
+//!     explorer.js  explorer.wasm  explorer-worker.js      the explorer's engine and its web worker
 //!   docs/…               the documents, by `crate::docs`
 //!   favicon.svg …        what lies in public/
 //! ```
 
+mod modules;
+
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use anyhow::{Context, Result, bail, ensure};
-use wasm_bindgen_cli_support::Bindgen;
+use anyhow::{Context, Result, ensure};
 
 use crate::docs;
+use modules::MODULES;
 
-/// A module for the browser.
-struct Module {
-    /// The crate.
-    package: &'static str,
-    /// Base name of its files.
-    name: &'static str,
-    /// How `wasm-opt` goes about it.
-    level: &'static str,
-    /// Most bytes of the module in a release, packed by brotli; where none is set, the build only says how many.
-    most: Option<u64>,
-}
-
-/// The pages, small, under the name that Leptos and the server expect; and the explorer's engine, fast.
-const MODULES: [Module; 2] = [
-    Module {
-        package: "frontend",
-        name: "cascade",
-        level: "-Oz",
-        most: None,
-    },
-    Module {
-        package: "cascade-explorer",
-        name: "explorer",
-        level: "-O3",
-        most: Some(320_000),
-    },
-];
 /// Base name of the style sheet.
 const NAME: &str = "cascade";
 /// The explorer's worker: its source and its name in `pkg/`.
@@ -76,126 +53,33 @@ pub(crate) fn build_site(options: &SiteOptions) -> Result<PathBuf> {
     let target =
         std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| options.root.join("target"), PathBuf::from);
     let site = target.join("site");
-    let pkg = site.join("pkg");
-    let folder = compile(options, &target)?;
+    let built = site.join("pkg/new");
+    let folder = modules::compile(options, &target)?;
     if site.exists() {
         fs::remove_dir_all(&site).with_context(|| format!("cannot clear {}", site.display()))?;
     }
     copy_folder(&options.root.join("public"), &site)?;
-    fs::create_dir_all(&pkg).with_context(|| format!("cannot make {}", pkg.display()))?;
-    for module in MODULES {
-        bind(&folder, &module, &pkg)?;
-        if options.release {
-            optimise(
-                &options.root,
-                &pkg.join(format!("{}.wasm", module.name)),
-                module.level,
-            )?;
-        }
+    fs::create_dir_all(&built).with_context(|| format!("cannot make {}", built.display()))?;
+    for module in &MODULES {
+        module.write(options, &folder, &built)?;
     }
     let (source, worker) = WORKER;
-    fs::copy(options.root.join(source), pkg.join(worker)).with_context(|| format!("cannot copy {source}"))?;
+    fs::copy(options.root.join(source), built.join(worker))
+        .with_context(|| format!("cannot copy {source}"))?;
     let css = bundle_css(&options.root.join("style/main.css"), 0)?;
-    write(&pkg.join(format!("{NAME}.css")), css.as_bytes())?;
-    write(&pkg.join(VERSION_FILE), version(&pkg)?.as_bytes())?;
+    write(&built.join(format!("{NAME}.css")), css.as_bytes())?;
+    let version = version(&built)?;
+    let pkg = site.join("pkg").join(&version);
+    fs::rename(&built, &pkg).with_context(|| format!("cannot name {}", pkg.display()))?;
+    write(&site.join("pkg").join(VERSION_FILE), version.as_bytes())?;
     docs::build(&options.root, &site)?;
     if options.release {
         compress_folder(&site)?;
-        for module in MODULES {
-            within(&module, &pkg)?;
+        for module in &MODULES {
+            module.within_budget(&pkg)?;
         }
     }
     Ok(site)
-}
-
-/// Refuses a release module that browsers would load too long.
-fn within(module: &Module, pkg: &Path) -> Result<()> {
-    let file = pkg.join(format!("{}.wasm.br", module.name));
-    let length = fs::metadata(&file)
-        .with_context(|| format!("cannot read {}", file.display()))?
-        .len();
-    crate::sh::say(format!("{}.wasm: {length} bytes packed", module.name));
-    if let Some(most) = module.most {
-        ensure!(
-            length <= most,
-            "{}.wasm is {length} bytes packed by brotli; at most {most} are allowed",
-            module.name
-        );
-    }
-    Ok(())
-}
-
-/// Compiles the modules and returns the folder of the `.wasm` files.
-fn compile(options: &SiteOptions, target: &Path) -> Result<PathBuf> {
-    const TRIPLE: &str = "wasm32-unknown-unknown";
-    let profile = if options.release {
-        "wasm-release"
-    } else {
-        "wasm-dev"
-    };
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let status = Command::new(cargo)
-        .current_dir(&options.root)
-        .args(["build", "--lib", "--target", TRIPLE, "--profile", profile])
-        .args(MODULES.iter().flat_map(|module| ["--package", module.package]))
-        .status()
-        .context("cannot start cargo")?;
-    ensure!(
-        status.success(),
-        "building the browser's modules for {TRIPLE} failed ({status})"
-    );
-    Ok(target.join(TRIPLE).join(profile))
-}
-
-/// Writes the JavaScript glue and the WASM that fits it.
-fn bind(folder: &Path, module: &Module, pkg: &Path) -> Result<()> {
-    let wasm = folder.join(format!("{}.wasm", module.package.replace('-', "_")));
-    let name = module.name;
-    Bindgen::new()
-        .input_path(&wasm)
-        .out_name(name)
-        .web(true)?
-        .typescript(false)
-        .omit_default_module_path(true)
-        .generate(pkg)
-        .with_context(|| format!("wasm-bindgen failed on {}", wasm.display()))?;
-    fs::rename(
-        pkg.join(format!("{name}_bg.wasm")),
-        pkg.join(format!("{name}.wasm")),
-    )
-    .context("wasm-bindgen wrote no module")?;
-    Ok(())
-}
-
-/// Makes the module smaller with `wasm-opt` from npm's `binaryen`.
-fn optimise(root: &Path, wasm: &Path, level: &str) -> Result<()> {
-    let tool = root.join("node_modules/.bin/wasm-opt");
-    if !tool.exists() {
-        bail!(
-            "a release build of the pages needs wasm-opt: run `npm ci` in {}",
-            root.display()
-        );
-    }
-    // The features that rustc's wasm32 target uses today; without them it would refuse the module.
-    let status = Command::new(&tool)
-        .args([
-            level,
-            "--enable-bulk-memory",
-            "--enable-nontrapping-float-to-int",
-            "--enable-sign-ext",
-        ])
-        .args([
-            "--enable-mutable-globals",
-            "--enable-reference-types",
-            "--enable-multivalue",
-        ])
-        .arg(wasm)
-        .arg("-o")
-        .arg(wasm)
-        .status()
-        .with_context(|| format!("cannot start {}", tool.display()))?;
-    ensure!(status.success(), "wasm-opt failed ({status})");
-    Ok(())
 }
 
 /// A style sheet with its `@import "…";` lines replaced by the files they name.

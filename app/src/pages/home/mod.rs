@@ -1,0 +1,204 @@
+//! The overview: what runs, what came out last, what to do next, and the way of somebody new to a first result.
+
+mod facts;
+mod guide;
+mod send;
+
+use std::time::Duration;
+
+use cascade_api::RunDetail;
+use cascade_scene::format;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use leptos_meta::Title;
+
+use super::runs::run_table;
+use super::traces::trace_table;
+use crate::data::segment;
+use crate::ui::{
+    Age, ButtonLink, Card, Look, PageHead, Progress, ReplayBadge, RunBadge, SampleBadge, Tile, loaded,
+};
+use facts::{Facts, GpuOutcome, Outcome, load};
+use guide::Guide;
+pub(crate) use send::SendTrace;
+
+/// Rows of each list here; the lists' own pages show all.
+const RECENT: usize = 6;
+/// How often the page asks again while something may change.
+const POLL: Duration = Duration::from_secs(2);
+
+/// The overview.
+#[component]
+pub(crate) fn Home() -> impl IntoView {
+    let facts = Resource::new(|| (), |()| load());
+    let actions = || {
+        view! {
+            <ButtonLink href="/compare">"Compare"</ButtonLink>
+            <ButtonLink look=Look::Primary href="/runs/new">"New run"</ButtonLink>
+        }
+    };
+    view! {
+        <Title text="Overview" />
+        <div class="page">
+            <PageHead title="Overview" actions=actions />
+            {loaded(facts, |facts| view! { <Overview facts /> })}
+        </div>
+    }
+}
+
+/// The page once there is something to show. What changes afterwards changes in place, so that the focus, an open
+/// tab and a selection stay.
+#[component]
+fn Overview(
+    /// What is known at first.
+    facts: Facts,
+) -> impl IntoView {
+    let new = facts.progress().result.is_none();
+    let health = facts.health.clone();
+    let facts = RwSignal::new(facts);
+    let changes = Memo::new(move |_| {
+        facts.with(|facts| {
+            let now = facts.progress();
+            now.result.is_none() || !now.coming.is_empty() || !facts.active().is_empty()
+        })
+    });
+    Effect::new(move || {
+        if !changes.get() {
+            return;
+        }
+        let ask = move || {
+            spawn_local(async move {
+                // What could not be had now is asked for again in two seconds.
+                if let Ok(now) = load().await
+                    && facts.try_with_untracked(|old| *old != now) == Some(true)
+                {
+                    _ = facts.try_set(now);
+                }
+            });
+        };
+        if let Ok(timer) = set_interval_with_handle(ask, POLL) {
+            on_cleanup(move || timer.clear());
+        }
+    });
+    let active = Memo::new(move |_| facts.with(Facts::active));
+    let results = Memo::new(move |_| facts.with(Facts::results));
+    let has_result = Memo::new(move |_| facts.with(|facts| facts.progress().result.is_some()));
+    let running = move || {
+        let runs = active.get();
+        (!runs.is_empty()).then(|| {
+            let tiles: Vec<_> = runs.into_iter().map(|run| view! { <Running run /> }).collect();
+            view! { <Card title="Running"><div class="tile-grid">{tiles}</div></Card> }
+        })
+    };
+    let latest = move || {
+        let results = results.get();
+        (!results.is_empty()).then(|| {
+            let tiles: Vec<_> = results
+                .into_iter()
+                .map(|result| view! { <Latest result /> })
+                .collect();
+            view! {
+                <Card title="Latest results" aside=|| view! { <a href="/runs">"All runs"</a> }>
+                    <div class="tile-grid">{tiles}</div>
+                </Card>
+            }
+        })
+    };
+    let next = move || has_result.get().then(|| view! { <Next /> });
+    let lists = Memo::new(move |_| facts.with(|facts| (facts.runs.clone(), facts.traces.clone())));
+    let recent = move || {
+        let (runs, traces) = lists.get();
+        let runs = (!runs.is_empty()).then(|| {
+            let table = run_table(runs.get(..RECENT.min(runs.len())).unwrap_or_default());
+            view! { <Card title="Recent runs" aside=|| view! { <a href="/runs">"All runs"</a> }>{table}</Card> }
+        });
+        let traces = (!traces.is_empty()).then(|| {
+            let table = trace_table(traces.get(..RECENT.min(traces.len())).unwrap_or_default());
+            view! { <Card title="Recent traces" aside=|| view! { <a href="/traces">"All traces"</a> }>{table}</Card> }
+        });
+        (runs, traces)
+    };
+    view! { {new.then(|| view! { <Guide facts health /> })} {running} {latest} {next} {recent} }
+}
+
+/// A run under way.
+#[component]
+fn Running(
+    /// The run.
+    run: RunDetail,
+) -> impl IntoView {
+    let sum = |of: fn(&cascade_api::SimSummary) -> u64| run.sims.iter().map(of).sum::<u64>();
+    let (done, total) = (sum(|sim| sim.kernels_done), sum(|sim| sim.kernels_total));
+    let href = format!("/runs/{}", segment(run.summary.id.as_str()));
+    let state = run.summary.state;
+    view! {
+        <Tile title=run.summary.id.to_string() href=href badges=move || view! { <RunBadge state /> }>
+            <p class="muted small">{run.trace.id.to_string()} " · started " <Age at=run.summary.created_at /></p>
+            <Progress label="Kernels simulated" done=done total=total />
+            <p class="small">{format!("{} of {} kernels", format::count(done), format::count(total))}</p>
+        </Tile>
+    }
+}
+
+/// A finished run in brief.
+#[component]
+fn Latest(
+    /// The run's result.
+    result: Outcome,
+) -> impl IntoView {
+    let Outcome { run, gpus } = result;
+    let href = format!("/runs/{}", segment(run.id.as_str()));
+    let (state, sample, replay) = (run.state, run.sample, run.replay);
+    let badges = move || {
+        view! {
+            <RunBadge state />
+            {sample.then(|| view! { <SampleBadge /> })}
+            {replay.then(|| view! { <ReplayBadge /> })}
+        }
+    };
+    let row = |gpu: GpuOutcome| {
+        let time = gpu.time_ns.map_or(format::NONE.to_owned(), format::duration_ns);
+        let error = gpu
+            .error_pct
+            .map(|error| format!("{} vs real", format::signed(error, 1, " %")));
+        view! {
+            <div class="outcome">
+                <dt class="mono">{gpu.gpu.to_string()}</dt>
+                <dd>{time}</dd>
+                <dd class="muted">{error}</dd>
+            </div>
+        }
+    };
+    let rows: Vec<_> = gpus.into_iter().map(row).collect();
+    view! {
+        <Tile title=run.id.to_string() href=href badges=badges>
+            <p class="muted small">{run.trace_id.to_string()} " · " <Age at=run.created_at /></p>
+            <dl class="outcomes small">{rows}</dl>
+        </Tile>
+    }
+}
+
+/// What can be done with a result.
+#[component]
+fn Next() -> impl IntoView {
+    const WAYS: [(&str, &str, &str); 3] = [
+        (
+            "/compare",
+            "Compare",
+            "Runs and GPUs side by side: where the time went from one to the other.",
+        ),
+        (
+            "/explore",
+            "Explore requests",
+            "Load, latency and fleet size on a simulated GPU, worked out as you turn the dials.",
+        ),
+        (
+            "/gpus/new",
+            "Make a GPU",
+            "Change a known GPU's SMs, clocks or bandwidth, and simulate that.",
+        ),
+    ];
+    let tiles =
+        WAYS.map(|(href, title, about)| view! { <Tile title href><p class="muted small">{about}</p></Tile> });
+    view! { <Card title="What next"><div class="tile-grid">{tiles}</div></Card> }
+}

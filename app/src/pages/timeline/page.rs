@@ -1,0 +1,87 @@
+//! The timeline on a page of its own: `/runs/<id>/timeline`, further runs by `&with=<id>`.
+
+use std::time::Duration;
+
+use cascade_api::{RunDetail, RunId, RunState};
+use leptos::prelude::*;
+use leptos_meta::Title;
+use leptos_router::hooks::use_params_map;
+
+use super::card::Canvas;
+use crate::data::{self, DataError};
+use crate::ui::{ButtonLink, PageHead, RunBadge, SampleBadge, loaded};
+
+/// How often the page asks how far an active run is.
+const POLL: Duration = Duration::from_secs(2);
+
+/// The timeline of the run in the address.
+#[component]
+pub(crate) fn TimelinePage() -> impl IntoView {
+    let params = use_params_map();
+    let id = move || RunId::new(params.with(|params| params.get("id").unwrap_or_default()));
+    let facts = Resource::new(id, read);
+    view! {
+        <Title text=move || format!("Timeline · {}", id()) />
+        <div class="page timeline-page">{loaded(facts, |(run, steps)| view! { <Whole run steps /> })}</div>
+    }
+}
+
+/// The run, and whether its sims sent step timelines.
+async fn read(id: RunId) -> Result<(RunDetail, bool), DataError> {
+    let run = data::run(id.clone()).await?;
+    let steps = !data::run_digests(id).await?.is_empty();
+    Ok((run, steps))
+}
+
+/// Head and canvas.
+#[component]
+fn Whole(
+    /// The run.
+    run: RunDetail,
+    /// Whether there are steps.
+    steps: bool,
+) -> impl IntoView {
+    let id = run.summary.id.clone();
+    let done = RwSignal::new(finished(&run));
+    follow(id.clone(), run.summary.state, done);
+    let back = format!("/runs/{}", data::segment(id.as_str()));
+    let state = run.summary.state;
+    let sample = run.summary.sample || run.trace.sample;
+    view! {
+        <PageHead
+            title=format!("Timeline of {id}")
+            badges=move || view! { <RunBadge state /> {sample.then(|| view! { <SampleBadge /> })} }
+            actions=move || view! { <ButtonLink href=back>"Back to the run"</ButtonLink> }
+        />
+        <Canvas runs=vec![id] steps done />
+    }
+}
+
+/// Kernels that a run's sims have finished.
+fn finished(run: &RunDetail) -> u64 {
+    run.sims.iter().map(|sim| sim.kernels_done).sum()
+}
+
+/// Asks every two seconds how far an active run is.
+fn follow(id: RunId, state: RunState, done: RwSignal<u64>) {
+    let state = RwSignal::new(state);
+    Effect::new(move || {
+        if state.get() != RunState::Active {
+            return;
+        }
+        let id = id.clone();
+        let ask = move || {
+            let id = id.clone();
+            leptos::task::spawn_local(async move {
+                if let Ok(run) = data::run(id).await {
+                    // The page may be gone by now.
+                    done.try_set(finished(&run));
+                    state.try_set(run.summary.state);
+                }
+            });
+        };
+        if let Ok(timer) = set_interval_with_handle(ask, POLL) {
+            on_cleanup(move || timer.clear());
+        }
+    });
+}

@@ -1,0 +1,196 @@
+//! The modules for the browser: compiled, split by page, bound to JavaScript, made small, and held to a budget.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use wasm_bindgen_cli_support::Bindgen;
+
+use super::{SiteOptions, write};
+
+/// What loads the parts of a split module, beside it.
+const LOADER: &str = "__wasm_split.js";
+/// Which page needs which parts; the server names them in the page's head.
+const MANIFEST: &str = "__wasm_split.json";
+const TRIPLE: &str = "wasm32-unknown-unknown";
+
+/// A module for the browser.
+pub(super) struct Module {
+    /// The crate.
+    package: &'static str,
+    /// Base name of its files.
+    name: &'static str,
+    /// How `wasm-opt` goes about it.
+    level: &'static str,
+    /// Whether its lazy functions (pages) become files of their own.
+    split: bool,
+    /// Most bytes that a release loads, packed by brotli: the module, with the largest part where it is split.
+    most: u64,
+}
+
+/// The pages, small, under the name that Leptos and the server expect; and the explorer's engine, fast.
+pub(super) const MODULES: [Module; 2] = [
+    Module {
+        package: "frontend",
+        name: "cascade",
+        level: "-Oz",
+        split: true,
+        // The aim is 500,000: a run's page takes 768,000 today, and must not grow.
+        most: 780_000,
+    },
+    Module {
+        package: "cascade-explorer",
+        name: "explorer",
+        level: "-O3",
+        split: false,
+        most: 320_000,
+    },
+];
+
+/// Compiles the modules and returns the folder of the `.wasm` files.
+pub(super) fn compile(options: &SiteOptions, target: &Path) -> Result<PathBuf> {
+    let profile = if options.release {
+        "wasm-release"
+    } else {
+        "wasm-dev"
+    };
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let status = Command::new(cargo)
+        .current_dir(&options.root)
+        .args(["build", "--lib", "--target", TRIPLE, "--profile", profile])
+        .args(MODULES.iter().flat_map(|module| ["--package", module.package]))
+        .status()
+        .context("cannot start cargo")?;
+    ensure!(
+        status.success(),
+        "building the browser's modules for {TRIPLE} failed ({status})"
+    );
+    Ok(target.join(TRIPLE).join(profile))
+}
+
+impl Module {
+    /// Writes the module of `folder`, its parts and its JavaScript to `pkg`.
+    pub(super) fn write(&self, options: &SiteOptions, folder: &Path, pkg: &Path) -> Result<()> {
+        let compiled = folder.join(format!("{}.wasm", self.package.replace('-', "_")));
+        let (input, mut files) = if self.split {
+            self.split(&compiled, pkg)?
+        } else {
+            (compiled, Vec::new())
+        };
+        self.bind(&input, pkg)?;
+        files.push(pkg.join(format!("{}.wasm", self.name)));
+        if options.release {
+            for file in &files {
+                optimise(&options.root, file, self.level)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Cuts the module into what every page needs and what one page needs; returns the first and the others.
+    fn split(&self, compiled: &Path, pkg: &Path) -> Result<(PathBuf, Vec<PathBuf>)> {
+        let bytes = fs::read(compiled).with_context(|| format!("cannot read {}", compiled.display()))?;
+        let shared = compiled.with_extension("shared.wasm");
+        let loader = format!("./{LOADER}");
+        let main_module = format!("./{}.js", self.name);
+        let mut options = wasm_split_cli_support::Options::new(&bytes);
+        options.output_dir = pkg;
+        options.main_out_path = &shared;
+        options.link_name = &loader;
+        options.main_module = &main_module;
+        let parts = wasm_split_cli_support::transform(options)
+            .map_err(|error| anyhow!("cannot split {}: {error:#}", compiled.display()))?;
+        let manifest = serde_json::to_vec(
+            &parts
+                .prefetch_map
+                .into_iter()
+                .collect::<std::collections::BTreeMap<_, _>>(),
+        )?;
+        write(&pkg.join(MANIFEST), &manifest)?;
+        Ok((shared, parts.split_modules))
+    }
+
+    /// Writes the JavaScript glue and the WASM that fits it.
+    fn bind(&self, wasm: &Path, pkg: &Path) -> Result<()> {
+        let name = self.name;
+        Bindgen::new()
+            .input_path(wasm)
+            .out_name(name)
+            .web(true)?
+            .typescript(false)
+            .omit_default_module_path(true)
+            // The parts reach the shared module by the linker's names.
+            .keep_lld_exports(self.split)
+            .demangle(!self.split)
+            .generate(pkg)
+            .with_context(|| format!("wasm-bindgen failed on {}", wasm.display()))?;
+        fs::rename(
+            pkg.join(format!("{name}_bg.wasm")),
+            pkg.join(format!("{name}.wasm")),
+        )
+        .context("wasm-bindgen wrote no module")?;
+        Ok(())
+    }
+
+    /// Refuses a release that browsers would load too long.
+    pub(super) fn within_budget(&self, pkg: &Path) -> Result<()> {
+        let packed = |file: &Path| {
+            let mut name = file.to_owned().into_os_string();
+            name.push(".br");
+            fs::metadata(&name).map_or(0, |facts| facts.len())
+        };
+        let mut bytes = packed(&pkg.join(format!("{}.wasm", self.name)));
+        crate::sh::say(format!("{}.wasm: {bytes} bytes packed", self.name));
+        if self.split {
+            let manifest = fs::read(pkg.join(MANIFEST)).context("cannot read the list of parts")?;
+            let pages: std::collections::BTreeMap<String, Vec<String>> = serde_json::from_slice(&manifest)?;
+            let mut largest = 0;
+            for (page, parts) in &pages {
+                let sizes = parts.iter().map(|part| packed(&pkg.join(format!("{part}.wasm"))));
+                let size: u64 = sizes.sum();
+                crate::sh::say(format!("  {page}: {size} bytes more in {} parts", parts.len()));
+                largest = largest.max(size);
+            }
+            bytes += largest;
+        }
+        let most = self.most;
+        ensure!(
+            bytes <= most,
+            "{}.wasm takes {bytes} bytes packed by brotli to show a page; at most {most} are allowed",
+            self.name
+        );
+        Ok(())
+    }
+}
+
+/// Makes the module smaller with `wasm-opt` from npm's `binaryen`.
+fn optimise(root: &Path, wasm: &Path, level: &str) -> Result<()> {
+    let tool = root.join("node_modules/.bin/wasm-opt");
+    if !tool.exists() {
+        bail!(
+            "a release build of the pages needs wasm-opt: run `npm ci` in {}",
+            root.display()
+        );
+    }
+    // The features that rustc's wasm32 target uses today; without them it would refuse the module.
+    let status = Command::new(&tool)
+        .args([
+            level,
+            "--enable-bulk-memory",
+            "--enable-nontrapping-float-to-int",
+            "--enable-sign-ext",
+        ])
+        .args([
+            "--enable-mutable-globals",
+            "--enable-reference-types",
+            "--enable-multivalue",
+        ])
+        .arg(wasm)
+        .arg("-o")
+        .arg(wasm)
+        .status()
+        .with_context(|| format!("cannot start {}", tool.display()))?;
+    ensure!(status.success(), "wasm-opt failed ({status})");
+    Ok(())
+}
