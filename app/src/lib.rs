@@ -35,8 +35,11 @@ use pages::NotFound;
 /// Makes pages a part of the browser's module that is loaded when one of them is first shown, so that nobody waits
 /// for what they do not look at. Pages that are looked at together are in one part: each part has what only it
 /// needs, and what several need is in a file for each combination of them.
+///
+/// `$preload` is the name that `#[lazy]` gives to what fetches the part. The router awaits it before it takes over
+/// the server's markup: a page that is still on its way then would be built a second time beside it.
 macro_rules! part {
-    ($load:ident: $kind:ident { $($page:ident),* $(,)? }) => {
+    ($load:ident, $preload:ident: $kind:ident { $($page:ident),* $(,)? }) => {
         #[allow(clippy::enum_variant_names, reason = "the pages' own names")]
         enum $kind {
             $($page,)*
@@ -60,16 +63,21 @@ macro_rules! part {
                 async fn view(_page: Self) -> AnyView {
                     $load($kind::$page).await
                 }
+
+                #[cfg(feature = "hydrate")]
+                async fn preload() {
+                    $preload().await;
+                }
             }
         )*
     };
 }
 
-part!(lists: Lists { Home, Token, Traces, TracePage, Runs, NewRun, Gpus, NewGpu, GpuPage });
-part!(components: Stage { Components });
-part!(results: Results { RunPage, KernelPage, TimelinePage });
-part!(comparing: Comparing { Compare });
-part!(exploring: Exploring { Explore });
+part!(lists, __preload_lists: Lists { Home, Token, Traces, TracePage, Runs, NewRun, Gpus, NewGpu, GpuPage });
+part!(components, __preload_components: Stage { Components });
+part!(results, __preload_results: Results { RunPage, KernelPage, TimelinePage });
+part!(comparing, __preload_comparing: Comparing { Compare });
+part!(exploring, __preload_exploring: Exploring { Explore });
 
 /// The whole application.
 ///
