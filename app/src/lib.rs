@@ -94,7 +94,7 @@ pub fn App() -> AnyView {
     view! {
         <Title formatter=document_title text="Cascade" />
         <Router>
-            <a class="skip-link" href="#main">"Skip to content"</a>
+            <a class="skip-link" href="#main" rel="external">"Skip to content"</a>
             <FollowRoute />
             <TopBar />
             <main id="main" tabindex="-1">

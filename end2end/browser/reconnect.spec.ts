@@ -69,7 +69,7 @@ test("the page takes up where it was when the server comes back", async ({ page,
     await stop("SIGTERM");
     const url = await start();
     const trace = join(folder, "trace");
-    cli("trace", "synth", "--arch", "sm_90", "-o", trace);
+    cli("trace", "synth", "--model-like", "opt-125m", "--steps", "1", "--arch", "sm_90", "-o", trace);
     cli("upload", trace, "--run-name", "reconnect");
     const headers = { Authorization: "Bearer reconnect" };
     const state = async () => (await (await fetch(`${url}/api/traces/reconnect`, { headers })).json()).state;

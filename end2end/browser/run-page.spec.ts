@@ -210,7 +210,9 @@ test("64 sims of 1,000 kernels each are followed without a long task", async ({ 
         Object.assign(WebAssembly, {
           [name]: async (...args: unknown[]) => {
             const made = await real(...args);
-            seen.memories.push((made.instance ?? made).exports.memory as WebAssembly.Memory);
+            // A part of the page has no memory of its own: it works in that of the first.
+            const { memory } = (made.instance ?? made).exports;
+            if (memory instanceof WebAssembly.Memory) seen.memories.push(memory);
             return made;
           },
         });

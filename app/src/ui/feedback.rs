@@ -32,6 +32,17 @@ pub fn Failure(
     on_retry: Callback<()>,
 ) -> impl IntoView {
     answer_with(error.status);
+    view! { <FailureText error on_retry /> }
+}
+
+/// What a failure says.
+#[component]
+pub(crate) fn FailureText(
+    /// What went wrong.
+    error: DataError,
+    /// Tries again.
+    on_retry: Callback<()>,
+) -> impl IntoView {
     let title = match error.status {
         404 => "This is not here",
         0 => "The app could not be reached",

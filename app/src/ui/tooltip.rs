@@ -31,6 +31,22 @@ fn place(
     (x.max(GAP), if above < GAP { bottom + GAP } else { above })
 }
 
+/// Moves the tooltip to its element.
+fn put(host: &web_sys::HtmlElement, element: &web_sys::Element) {
+    let at = element.get_bounding_client_rect();
+    let window_width = document()
+        .document_element()
+        .map_or(0, |root| root.client_width());
+    let size = (f64::from(host.offset_width()), f64::from(host.offset_height()));
+    let (x, y) = place(
+        (at.left(), at.top(), at.bottom(), at.width()),
+        size,
+        f64::from(window_width),
+    );
+    // A style can always be set.
+    _ = host.set_attribute("style", &format!("left:{x}px;top:{y}px"));
+}
+
 /// Shows every tooltip of the page.
 #[component]
 pub fn TooltipHost() -> impl IntoView {
@@ -60,17 +76,7 @@ pub fn TooltipHost() -> impl IntoView {
         host.set_text_content(Some(&text));
         // A browser without popovers shows it all the same, beneath an open dialog at worst.
         _ = host.show_popover();
-        let at = element.get_bounding_client_rect();
-        let window_width = document()
-            .document_element()
-            .map_or(0, |root| root.client_width());
-        let size = (f64::from(host.offset_width()), f64::from(host.offset_height()));
-        let (x, y) = place(
-            (at.left(), at.top(), at.bottom(), at.width()),
-            size,
-            f64::from(window_width),
-        );
-        _ = host.set_attribute("style", &format!("left:{x}px;top:{y}px"));
+        put(&host, &element);
         of.set_value(Some(SendWrapper::new(element)));
     };
     Effect::new(move || {
@@ -94,7 +100,16 @@ pub fn TooltipHost() -> impl IntoView {
                 hide();
             }
         });
-        let scrolled = window_event_listener(leptos::ev::scroll, move |_| hide());
+        // Focus scrolls to what it falls on: the tooltip goes along.
+        let scrolled = window_event_listener(leptos::ev::scroll, move |_| {
+            if let Some(host) = node.get_untracked() {
+                of.with_value(|of| {
+                    if let Some(element) = of {
+                        put(&host, element);
+                    }
+                });
+            }
+        });
         let pressed = window_event_listener(leptos::ev::pointerdown, move |_| hide());
         on_cleanup(move || {
             over.remove();

@@ -123,7 +123,6 @@ pub(crate) fn Palette() -> impl IntoView {
         >
             <Icon name=IconName::Search />
             <span>"Search"</span>
-            <kbd>"Ctrl K"</kbd>
         </button>
         <Dialog open label="Search and commands" class="palette">
             <input

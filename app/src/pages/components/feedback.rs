@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use super::LONG;
 use crate::data::DataError;
 use crate::ui::{
-    Badge, ButtonLink, CodeBlock, Empty, EngineBadge, Failure, Notice, ReplayBadge, RunBadge, SampleBadge,
+    Badge, ButtonLink, CodeBlock, Empty, EngineBadge, FailureText, Notice, ReplayBadge, RunBadge, SampleBadge,
     SimBadge, Skeleton, Tone, TraceBadge,
 };
 
@@ -77,6 +77,6 @@ pub(super) fn Waiting() -> impl IntoView {
             <p>"A run simulates one trace on as many GPUs as you like, side by side."</p>
             <ButtonLink href="/runs/new">"New run"</ButtonLink>
         </Empty>
-        <Failure error=error() on_retry=|()| () />
+        <FailureText error=error() on_retry=Callback::new(|()| ()) />
     }
 }
