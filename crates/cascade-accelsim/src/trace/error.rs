@@ -4,7 +4,7 @@ use std::io;
 
 use super::{
     MAX_ADDRESSES_PER_BLOCK, MAX_HEADER_BYTES, MAX_INSTRS_PER_BLOCK, MAX_INSTRS_PER_WARP, MAX_LINE_BYTES,
-    MAX_OPCODE_BYTES, MAX_REGS, MAX_WARPS_PER_BLOCK,
+    MAX_OPCODE_BYTES, MAX_REGS, MAX_TRACER_VERSION, MAX_WARPS_PER_BLOCK,
 };
 
 /// A problem in one trace file, with its place.
@@ -23,7 +23,7 @@ pub struct TraceError {
 #[derive(Debug, thiserror::Error)]
 pub enum TraceErrorKind {
     /// Reading, decompressing or writing failed.
-    #[error("input or output failed: {0}")]
+    #[error("input or output failed: {error}{todo}", error = .0, todo = remedy(.0))]
     Io(#[from] io::Error),
     /// A line longer than the limit.
     #[error("the line is longer than {MAX_LINE_BYTES} bytes; this is not a kernel trace")]
@@ -107,7 +107,9 @@ pub enum TraceErrorKind {
     #[error("{0} registers in one list, the limit is {MAX_REGS}")]
     TooManyRegs(u64),
     /// An opcode of odd characters or length.
-    #[error("`{0}` is not an opcode: expected up to {MAX_OPCODE_BYTES} of A-Z, 0-9, `.` and `_`")]
+    #[error(
+        "`{0}` is not an opcode: expected up to {MAX_OPCODE_BYTES} of A-Z, 0-9, `.` and `_`, and a-z after the first `.`"
+    )]
     BadOpcode(String),
     /// More different opcodes than the table holds.
     #[error("more than 65,536 different opcodes in one trace; the file is damaged")]
@@ -126,15 +128,46 @@ pub enum TraceErrorKind {
         "the columns before the program counter differ from those of the first line (no mask where expected)"
     )]
     BadPrefix,
-    /// A raw line of a block outside the grid.
-    #[error("thread block {0} lies outside the grid {1}")]
+    /// A block outside the grid.
+    #[error(
+        "thread block {0} lies outside the grid {1}; the header or the block is damaged, trace the kernel again"
+    )]
     OutsideGrid(super::Dim3, super::Dim3),
+    /// More blocks than the grid has.
+    #[error(
+        "there are more thread blocks than the {0} of the grid; the file is damaged, trace the kernel again"
+    )]
+    TooManyBlocks(u64),
+    /// A warp that the header's block does not have.
+    #[error("warp {0} has instructions, but a block of {1} threads has no such warp; trace the kernel again")]
+    OutsideBlock(u32, u64),
+    /// A warp that was there already.
+    #[error("warp {0} comes twice in thread block {1}; the file is damaged, trace the kernel again")]
+    WarpTwice(u32, super::Dim3),
+    /// A format that is newer than this program.
+    #[error(
+        "`-accelsim tracer version = {0}`: versions up to {MAX_TRACER_VERSION} are known. Trace with Accel-Sim 2.0 or \
+         older; if the lines are as in version {MAX_TRACER_VERSION}, write that number here"
+    )]
+    NewerTracer(u32),
     /// A `.tracez` file whose structure is wrong.
     #[error("damaged .tracez file: {0}; copy or post-process it again")]
     Packed(&'static str),
     /// A compressed file, but this build has no decompression.
     #[error("this build cannot read compressed traces; unpack the file first")]
     NoCompression,
+}
+
+/// What to do about compressed data that makes no sense.
+fn remedy(error: &io::Error) -> &'static str {
+    match error.kind() {
+        // zstd's errors have no kind of their own.
+        io::ErrorKind::UnexpectedEof
+        | io::ErrorKind::InvalidData
+        | io::ErrorKind::InvalidInput
+        | io::ErrorKind::Other => "; the file is damaged or was cut off, copy or trace it again",
+        _ => "",
+    }
 }
 
 /// At most this much of an offending text is quoted.

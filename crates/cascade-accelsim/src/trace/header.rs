@@ -4,7 +4,7 @@ use std::io::BufRead;
 
 use super::lines::Lines;
 use super::token::{dec, hex, trim};
-use super::{Dim3, KernelHeader, MAX_HEADER_BYTES, TraceErrorKind};
+use super::{Dim3, KernelHeader, MAX_HEADER_BYTES, MAX_TRACER_VERSION, TraceErrorKind};
 
 /// What a line meant to the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +64,11 @@ impl HeaderBuilder {
                 .and_then(|n| u32::try_from(n).ok())
                 .ok_or_else(|| bad("a 32-bit number"))
         };
-        let triple = || dim3(value).ok_or_else(|| bad("three numbers such as (8,1,1)"));
+        let triple = || {
+            dim3(value)
+                .filter(|dim| dim.count() > 0)
+                .ok_or_else(|| bad("three numbers from 1 up, such as (8,1,1)"))
+        };
         let address = || hex(value).ok_or_else(|| bad("a hexadecimal address"));
         let header = &mut self.header;
         match key {
@@ -85,7 +89,10 @@ impl HeaderBuilder {
             b"shmem base_addr" => header.shmem_base = Some(address()?),
             b"local mem base_addr" => header.local_base = Some(address()?),
             b"nvbit version" => header.nvbit_version = Some(text(value)),
-            b"accelsim tracer version" => header.tracer_version = Some(small()?),
+            b"accelsim tracer version" => match small()? {
+                version if version > MAX_TRACER_VERSION => return Err(TraceErrorKind::NewerTracer(version)),
+                version => header.tracer_version = Some(version),
+            },
             b"enable lineinfo" => header.lineinfo = number()? != 0,
             _ => header.unknown.push((text(key), text(value))),
         }

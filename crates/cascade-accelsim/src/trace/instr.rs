@@ -124,9 +124,7 @@ impl InstrParser {
         {
             return Ok(id);
         }
-        let legal =
-            |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || matches!(byte, b'.' | b'_');
-        if text.len() > MAX_OPCODE_BYTES || !text.iter().all(legal) {
+        if text.len() > MAX_OPCODE_BYTES || !is_opcode(text) {
             return Err(TraceErrorKind::BadOpcode(quote(text)));
         }
         let name = String::from_utf8_lossy(text);
@@ -139,6 +137,16 @@ impl InstrParser {
         }
         Ok(id)
     }
+}
+
+/// Letters of a name are capitals; suffixes have small ones too, as in `HGMMA.64x256x16.F32` and `LDTM.x32`.
+fn is_opcode(text: &[u8]) -> bool {
+    let name = memchr::memchr(b'.', text).unwrap_or(text.len());
+    text.iter().enumerate().all(|(at, byte)| match byte {
+        b'a'..=b'z' => at > name,
+        b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'_' => true,
+        _ => false,
+    })
 }
 
 /// A cheap hash of an opcode: its length and both ends tell most apart, and the rest is only slower.

@@ -45,6 +45,8 @@ pub const MAX_ADDRESSES_PER_BLOCK: usize = 1 << 28;
 pub const MAX_WARPS_PER_BLOCK: u64 = 64;
 /// Longest opcode text, bytes.
 pub const MAX_OPCODE_BYTES: usize = 128;
+/// Newest tracer version whose lines are known: 6, of Accel-Sim 2.0.
+pub const MAX_TRACER_VERSION: u32 = 6;
 
 /// A kernel trace that gives its thread blocks one after the other.
 pub trait BlockSource {

@@ -166,8 +166,11 @@ fn parse<'a>(
     if block.x >= grid.x || block.y >= grid.y || block.z >= grid.z {
         return Err(TraceErrorKind::OutsideGrid(block, grid));
     }
-    if u64::from(warp) >= header.warps_per_block().min(MAX_WARPS_PER_BLOCK) {
+    if u64::from(warp) >= MAX_WARPS_PER_BLOCK {
         return Err(TraceErrorKind::TooManyWarps(warp.into()));
+    }
+    if u64::from(warp) >= header.warps_per_block() {
+        return Err(TraceErrorKind::OutsideBlock(warp, header.block.count()));
     }
     let used = BLOCK_COLUMNS + if prefix.cluster { CLUSTER_COLUMNS } else { 0 };
     for _ in used..prefix.instr {

@@ -113,6 +113,13 @@ fn walk<R: BufRead, S: BlockSink + ?Sized>(
 pub(crate) struct Assembler {
     pub(crate) parser: InstrParser,
     spare: Vec<Vec<Instr>>,
+    grid: Dim3,
+    /// Threads of a block.
+    threads: u64,
+    /// Warps of a block.
+    warps: u64,
+    /// Blocks that were read.
+    blocks: u64,
 }
 
 impl Assembler {
@@ -124,6 +131,10 @@ impl Assembler {
         Self {
             parser: InstrParser::new(columns),
             spare: Vec::new(),
+            grid: header.grid,
+            threads: header.block.count(),
+            warps: header.warps_per_block(),
+            blocks: 0,
         }
     }
 
@@ -152,10 +163,25 @@ pub(crate) struct Fill<'a> {
 impl BlockSink for Fill<'_> {
     fn begin_block(&mut self, id: Dim3, cluster: Option<Cluster>) -> Result<(), TraceErrorKind> {
         (self.block.id, self.block.cluster) = (id, cluster);
+        let grid = self.assembler.grid;
+        if id.x >= grid.x || id.y >= grid.y || id.z >= grid.z {
+            return Err(TraceErrorKind::OutsideGrid(id, grid));
+        }
+        self.assembler.blocks += 1;
+        if self.assembler.blocks > grid.count() {
+            return Err(TraceErrorKind::TooManyBlocks(grid.count()));
+        }
         Ok(())
     }
 
-    fn begin_warp(&mut self, id: u32, _insts: u64) -> Result<(), TraceErrorKind> {
+    fn begin_warp(&mut self, id: u32, insts: u64) -> Result<(), TraceErrorKind> {
+        // A packed trace lists warps without instructions, too.
+        if insts > 0 && u64::from(id) >= self.assembler.warps {
+            return Err(TraceErrorKind::OutsideBlock(id, self.assembler.threads));
+        }
+        if self.block.warps.iter().any(|warp| warp.id == id) {
+            return Err(TraceErrorKind::WarpTwice(id, self.block.id));
+        }
         self.block.warps.push(Warp {
             id,
             instrs: self.assembler.spare.pop().unwrap_or_default(),

@@ -85,6 +85,44 @@ fn bad_headers_are_explained() {
     assert!(open("GIF89a").starts_with("f:1: no `-kernel name"));
     assert!(open("-kernel name = k\n").contains("`-grid dim = …`"));
     assert!(open("-grid dim = (1,2)\n").starts_with("f:1: `-grid dim = (1,2)` is not three numbers"));
+    assert!(open("-block dim = (0,1,1)\n").contains("`-block dim = (0,1,1)` is not three numbers from 1 up"));
+    let newer = open("-accelsim tracer version = 7\n");
+    assert!(newer.starts_with("f:1: `-accelsim tracer version = 7`: versions up to 6 are known"));
+}
+
+#[test]
+fn blocks_and_warps_that_the_header_rules_out_are_refused() {
+    let block = |id: &str, warps: &[u32]| {
+        let warp = |warp: &u32| format!("warp = {warp}\ninsts = 1\n0 1 0 NOP 0 0 0 0\n");
+        let warps: String = warps.iter().map(warp).collect();
+        format!("#BEGIN_TB\nthread block = {id}\n{warps}#END_TB\n")
+    };
+    let told = |body: String| read(&(header(5) + &body)).map(|_| ()).unwrap_err().to_string();
+    assert_eq!(
+        read(&(header(5) + &block("0,0,0", &[0, 1]) + &block("1,0,0", &[1])))
+            .unwrap()
+            .0
+            .len(),
+        2
+    );
+    assert!(told(block("2,0,0", &[0])).contains("t:16: thread block (2,0,0) lies outside the grid (2,1,1)"));
+    assert!(told(block("0,0,0", &[0, 2])).contains("warp 2 has instructions, but a block of 64 threads"));
+    assert!(told(block("0,0,0", &[1, 1])).contains("warp 1 comes twice in thread block (0,0,0)"));
+    let three = block("0,0,0", &[0]) + &block("1,0,0", &[0]) + &block("0,0,0", &[0]);
+    assert!(told(three).contains("more thread blocks than the 2 of the grid"));
+}
+
+#[test]
+fn small_letters_are_part_of_suffixes() {
+    for opcode in ["HGMMA.64x256x16.F32.BF16", "LDTM.16dp256bit.x32", "UTMALDG.2D"] {
+        let line = format!("0 ffffffff 0 {opcode} 0 0 0 0");
+        let (_, opcodes) = read(&format!(
+            "{}#BEGIN_TB\nthread block = 0,0,0\nwarp = 0\ninsts = 1\n{line}\n#END_TB\n",
+            header(5)
+        ))
+        .unwrap();
+        assert!(opcodes.iter().any(|(_, name)| name == opcode), "{opcode}");
+    }
 }
 
 #[test]
@@ -197,14 +235,9 @@ fn bulk_copies_carry_their_barrier_and_bytes() {
 
 #[test]
 fn gmma_commit_flag_is_optional() {
-    let new = one(
-        5,
-        "0 ffffffff 1 R24 HGMMA.64x8.F32 2 UR4 R24 1 0 7 8 "
-            .replace('x', "X")
-            .as_str(),
-    )
-    .unwrap()
-    .0;
+    let new = one(5, "0 ffffffff 1 R24 HGMMA.64x8x16.F32 2 UR4 R24 1 0 7 8 ")
+        .unwrap()
+        .0;
     assert_eq!((new.gmma_commit, new.imms), (Some(true), [Some(7), Some(8)]));
     let old = one(5, "0 ffffffff 1 R24 HGMMA 1 R24 0 7").unwrap().0;
     assert_eq!((old.gmma_commit, old.imms), (None, [Some(7), None]));
@@ -230,6 +263,7 @@ fn registers_of_all_files_are_read_and_checked() {
     assert!(error(5, "0 1 1 Q1 X 0 0").contains("`Q1` is not a valid register"));
     assert!(error(5, "0 1 9 R1").contains("9 registers"));
     assert!(error(5, "0 1 0 mov 0 0").contains("`mov` is not an opcode"));
+    assert!(error(5, "0 1 0 Mov.U32 0 0").contains("`Mov.U32` is not an opcode"));
     assert!(error(5, "0 1 0").contains("ends where the opcode"));
 }
 
@@ -249,11 +283,12 @@ fn replay_markers_stay_and_are_told_apart() {
 #[test]
 fn loose_layout_is_accepted() {
     let body = "\r\n\r\n#BEGIN_TB\r\nthread block = 1,0,0\r\ncluster id = 3,2,1\r\ncluster cta = 1,0,0\r\n\
-        cluster rank = 1\r\n\r\n\r\nwarp = 0\r\ninsts = 0\r\n\r\nwarp = 5\r\ninsts = 2\r\n\r\n\
+        cluster rank = 1\r\n\r\n\r\nwarp = 1\r\ninsts = 0\r\n\r\nwarp = 0\r\ninsts = 2\r\n\r\n\
         0000 ffffffff 0 NOP 0 0 0\r\n \r\n  0010 ffffffff 0 EXIT 0 0 0 \r\n\r\n#END_TB";
     let (blocks, _) = read(&(header(5) + body)).unwrap();
     let block = &blocks[0];
-    assert_eq!((block.id.x, block.warps.len(), block.warps[1].id), (1, 2, 5));
+    let ids: Vec<_> = block.warps.iter().map(|warp| warp.id).collect();
+    assert_eq!((block.id.x, ids), (1, vec![1, 0]));
     assert_eq!((block.warps[0].instrs.len(), block.warps[1].instrs.len()), (0, 2));
     let cluster = block.cluster.unwrap();
     assert_eq!((cluster.id.z, cluster.cta.x, cluster.rank), (1, 1, 1));
