@@ -105,7 +105,7 @@ pub enum EngineError {
     /// No warp can go on.
     #[error(
         "kernel `{kernel}` is deadlocked at cycle {cycle}: warp {warp} of block {block} waits at PC {pc:#06x} for \
-         {waits_for}, and nothing that runs can end that ({blocked} warps wait). The trace is incomplete or was cut; trace \
+         {waits_for}, and nothing that runs can end that (warps that wait: {blocked}). The trace is incomplete or was cut; trace \
          the kernel again, or use level 0"
     )]
     Deadlock {

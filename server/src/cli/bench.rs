@@ -25,7 +25,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: Args, out: &mut Out) -> Result {
-    let gpu = find_gpu(&args.gpu, &args.dirs.dirs()).map_err(Fail::usage)?;
+    let gpu = find_gpu(&args.gpu, &args.dirs.told()).map_err(Fail::usage)?;
     let known = |number: &u8| KINDS.iter().any(|kind| kind.number == *number);
     if let Some(number) = args.kind.iter().find(|number| !known(number)) {
         return Err(Fail::usage(format_args!(

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use cascade_worker::simulate::{Gpu, GpuDirs, find_gpu, known_gpus};
+use cascade_worker::simulate::{Gpu, GpuDirs, find_gpu, known_gpus, shadowed};
 use serde_json::{Map, Value, json};
 
 use super::Result;
 use super::fail::Fail;
 use super::numbers::bytes;
-use super::out::Out;
+use super::out::{Out, note};
 use super::table::Table;
 
 /// Where GPUs are, besides those that Cascade ships.
@@ -31,6 +31,26 @@ impl DirArgs {
             own: given(self.gpus_dir),
         }
     }
+
+    /// The same for a person, who is told of folders that are not there and of files that nothing reads.
+    pub(crate) fn told(self) -> GpuDirs {
+        let dirs = self.dirs();
+        for dir in [&dirs.accelsim, &dirs.own].into_iter().flatten() {
+            if !dir.is_dir() {
+                note(format_args!(
+                    "{}: no such folder, so no GPU is read from it",
+                    dir.display()
+                ));
+            }
+        }
+        for file in dirs.own.as_deref().map(shadowed).unwrap_or_default() {
+            note(format_args!(
+                "{}: left out, Cascade ships a GPU of this name: choose another",
+                file.display()
+            ));
+        }
+        dirs
+    }
 }
 
 /// All GPUs, or one with every value and its source.
@@ -43,7 +63,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: Args, out: &mut Out) -> Result {
-    let dirs = args.dirs.dirs();
+    let dirs = args.dirs.told();
     let find = |name: &str| find_gpu(name, &dirs).map_err(Fail::usage);
     if let Some(name) = &args.name {
         return one(&find(name)?, out);
@@ -72,7 +92,7 @@ pub(crate) fn run(args: Args, out: &mut Out) -> Result {
                 values.push(value(&gpu));
             }
             // One config of a checkout that cannot be used does not hide the others.
-            Err(fail) => super::out::note(format_args!(
+            Err(fail) => note(format_args!(
                 "{name}: {}",
                 fail.message().unwrap_or("cannot be used")
             )),

@@ -136,47 +136,90 @@ fn models(gpus: &BTreeMap<GpuName, Entry>, ask: &GpuConfigCreate) -> Result<Vec<
         .get(&ask.base.as_str().into())
         .and_then(|entry| entry.model.as_ref());
     let Some(base) = base else {
-        let msg = "Value error, names no GPU of Cascade's engine";
-        return Err(invalid(&["base"], msg, ask.base.as_str().into()));
+        let known = gpus.iter().filter(|(_, entry)| {
+            let model = entry.model.as_ref();
+            model.is_some_and(|model| model.derived.is_none())
+        });
+        let known: Vec<&str> = known.map(|(name, _)| name.as_str()).collect();
+        let msg = format!(
+            "Value error, names no GPU of Cascade's engine; there are: {}",
+            known.join(", ")
+        );
+        return Err(invalid(&[name("base")], &msg, ask.base.as_str().into()));
     };
-    let derive = |name: &str, changes: &BTreeMap<String, f64>, title: Option<&str>| {
-        base.derive(name, title, changes).map_err(|error| match error {
+    let title = ask.title.as_deref().filter(|title| !title.trim().is_empty());
+    // `at` is the place of a swept value in its list.
+    let derive = |called: &str, changes: &BTreeMap<String, f64>, at: Option<usize>| {
+        base.derive(called, title, changes).map_err(|error| match error {
             GpuFileError::Value { key, problem, .. } => {
                 let given = changes.get(&key).copied();
-                let path: &[&str] = match (key.as_str(), &ask.sweep) {
-                    ("name" | "base", _) => &[&key],
-                    (_, Some(sweep)) if sweep.key == key => &["sweep", &key],
-                    _ => &["changes", &key],
+                let path = match (key.as_str(), &ask.sweep, at) {
+                    ("name" | "base", ..) => vec![name(&key)],
+                    (_, Some(sweep), Some(at)) if sweep.key == key => {
+                        vec![name("sweep"), name("values"), Loc::Index(at as u64)]
+                    }
+                    _ => vec![name("changes"), name(&key)],
                 };
-                let input = given.map_or_else(|| Value::from(name), Value::from);
-                invalid(path, &format!("Value error, {key} {problem}"), input)
+                let input = match key.as_str() {
+                    "base" => Value::from(ask.base.as_str()),
+                    _ => given.map_or_else(|| Value::from(called), Value::from),
+                };
+                invalid(&path, &format!("Value error, {key} {problem}"), input)
             }
             other => invalid(&[], &other.to_string(), Value::Null),
         })
     };
     let Some(sweep) = &ask.sweep else {
-        let name = ask.name.as_deref().unwrap_or_default();
-        return Ok(vec![derive(name, &ask.changes, ask.title.as_deref())?]);
+        let called = ask.name.as_deref().unwrap_or_default();
+        return Ok(vec![derive(called, &ask.changes, None)?]);
     };
+    let mut known = false;
+    base.each_fact(&mut |key, _, _| known |= key == sweep.key);
+    if !known {
+        let msg = format!(
+            "Value error, {} is not a value of {}; GET /api/gpu-configs/{} lists them",
+            sweep.key, base.name, base.name
+        );
+        let input = sweep.key.as_str().into();
+        return Err(invalid(&[name("sweep"), name("key")], &msg, input));
+    }
+    if let Some(value) = ask.changes.get(&sweep.key) {
+        let msg = format!("Value error, {} is swept: leave it out of the changes", sweep.key);
+        return Err(invalid(
+            &[name("changes"), name(&sweep.key)],
+            &msg,
+            (*value).into(),
+        ));
+    }
     let short = sweep.key.rsplit('.').next().unwrap_or_default();
     let stem = ask
         .name
         .clone()
         .unwrap_or_else(|| format!("{}_{short}", base.name));
-    let each = sweep.values.iter().map(|value| {
+    let mut models = Vec::new();
+    for (at, value) in sweep.values.iter().enumerate() {
         let mut changes = ask.changes.clone();
         changes.insert(sweep.key.clone(), *value);
-        let name = format!("{stem}_{}", value.to_string().replace('.', "p"));
-        derive(&name, &changes, ask.title.as_deref())
-    });
-    each.collect()
+        let called = format!("{stem}_{}", value.to_string().replace('.', "p"));
+        let model = derive(&called, &changes, Some(at))?;
+        // A value that is listed twice is one GPU.
+        if !models.iter().any(|other: &GpuModel| other.name == model.name) {
+            models.push(model);
+        }
+    }
+    Ok(models)
 }
 
-fn invalid(path: &[&str], msg: &str, input: Value) -> Error {
-    let loc = std::iter::once(&"body").chain(path);
+fn name(part: &str) -> Loc {
+    Loc::Name(part.to_owned())
+}
+
+fn invalid(path: &[Loc], msg: &str, input: Value) -> Error {
     Error::Invalid(vec![FieldError {
         kind: "value_error".to_owned(),
-        loc: loc.map(|part| Loc::Name((*part).to_owned())).collect(),
+        loc: std::iter::once(name("body"))
+            .chain(path.iter().cloned())
+            .collect(),
         msg: msg.to_owned(),
         input,
         ctx: None,

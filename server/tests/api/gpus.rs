@@ -93,11 +93,18 @@ async fn a_sweep_makes_one_gpu_for_each_value_or_none() {
     );
     assert_eq!(made[1]["derived"]["changes"]["chip.dram_bandwidth"]["to"], 3352.5);
 
+    let body = json!({"name": "SM90_TWICE", "base": "SM90_H100", "title": " ",
+                      "sweep": {"key": "chip.sms", "values": [64, 64]}});
+    let (status, made) = create(&app, body).await;
+    assert_eq!((status, made.as_array().unwrap().len()), (201, 1), "{made}");
+    let detail: Value = app.get("/api/gpu-configs/SM90_TWICE_64").await;
+    assert_eq!(detail["title"], "SM90_H100 with chip.sms 64 instead of 132");
+
     let body =
         json!({"name": "SM90_CUT", "base": "SM90_H100", "sweep": {"key": "chip.sms", "values": [64, 0]}});
     let (status, error) = create(&app, body).await;
     assert_eq!(status, 422);
-    assert_eq!(error["detail"][0]["loc"], json!(["body", "sweep", "chip.sms"]));
+    assert_eq!(error["detail"][0]["loc"], json!(["body", "sweep", "values", 1]));
     assert_eq!(
         send(&app, Method::GET, "/api/gpu-configs/SM90_CUT_64")
             .await
@@ -155,8 +162,29 @@ async fn what_does_not_fit_is_refused_at_its_field() {
             json!(["body", "sweep", "values"]),
             "at least 1 item",
         ),
+        (
+            json!({"base": "SM90_H100", "sweep": {"key": "chip.cores", "values": [1]}}),
+            json!(["body", "sweep", "key"]),
+            "is not a value of SM90_H100",
+        ),
+        (
+            json!({"base": "SM90_H100", "sweep": {"key": "chip.sms", "values": [1e300]}}),
+            json!(["body", "sweep", "values", 0]),
+            "chip.sms is 1e300 SM, expected 1 to 1024",
+        ),
+        (
+            json!({"base": "SM90_H100", "changes": {"chip.sms": 4}, "sweep": {"key": "chip.sms", "values": [4]}}),
+            json!(["body", "changes", "chip.sms"]),
+            "leave it out of the changes",
+        ),
+        (
+            json!({"name": "SM90_X", "base": "SM90_H100", "changes": {"latency.dram": 300}}),
+            json!(["body", "changes", "latency.dram"]),
+            "less than latency.l2",
+        ),
     ] {
         let (status, error) = create(&app, body.clone()).await;
+        assert_eq!(error["detail"].as_array().unwrap().len(), 1, "{error}");
         assert_eq!(
             (status, &error["detail"][0]["loc"]),
             (422, &loc),

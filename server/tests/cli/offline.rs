@@ -153,6 +153,86 @@ fn kernels_before_a_missing_one_are_shown() {
 }
 
 #[test]
+fn numbers_say_what_they_leave_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let kernel = "-kernel name = k\n-kernel id = 1\n-grid dim = (2,1,1)\n-block dim = (32,1,1)\n-shmem = 0\n-nregs = 8\n\
+                  -binary version = 90\n-accelsim tracer version = 5\n#traces format = PC\n\n#BEGIN_TB\n\
+                  thread block = 0,0,0\nwarp = 0\ninsts = 2\n0000 ffffffff 1 R1 FROBNICATE.X 0 0 0\n\
+                  0010 ffffffff 0 EXIT 0 0 0\n#END_TB\n";
+    for name in ["kernel-1.traceg", "kernel-2.traceg"] {
+        std::fs::write(dir.path().join(name), kernel).unwrap();
+    }
+    let list = dir.path().join("kernelslist.g");
+    std::fs::write(&list, "kernel-1.traceg\nkernel-2.traceg\nkernel-3.traceg\n").unwrap();
+    let shown = run(&[
+        "simulate-trace",
+        text(&list),
+        "--gpu",
+        "SM90_H100,SM80_A100",
+        "--no-cache",
+    ]);
+    assert_eq!(shown.code, 2, "{}", shown.stderr);
+    for words in [
+        "kernel 1 was traced in part: 1 of its 2 thread blocks",
+        "does not know, 50.0 % of its instructions, timed as integer ones: FROBNICATE.X",
+        "those above",
+    ] {
+        assert!(shown.stdout.contains(words), "{words}: {}", shown.stdout);
+    }
+    // A GPU that simulated nothing has no sum, not even 0.
+    let sum = shown
+        .stdout
+        .lines()
+        .find(|line| line.contains("those above"))
+        .unwrap();
+    assert_eq!(
+        sum.split_whitespace().rev().take(2).collect::<Vec<_>>(),
+        ["-", "-"],
+        "{sum}"
+    );
+
+    let folder = text(dir.path());
+    let missing = run(&["gpus", "SM90_H100", "--gpus-dir", "no-such-folder"]);
+    assert!(
+        missing.stderr.contains("no-such-folder: no such folder"),
+        "{}",
+        missing.stderr
+    );
+    std::fs::write(dir.path().join("SM90_H100.toml"), "").unwrap();
+    let shadowed = run(&["gpus", "SM90_H100", "--gpus-dir", folder]);
+    assert_eq!(shadowed.code, 0);
+    assert!(
+        shadowed.stderr.contains("SM90_H100.toml: left out"),
+        "{}",
+        shadowed.stderr
+    );
+}
+
+#[test]
+fn sampled_numbers_say_so() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = text(dir.path());
+    run(&[
+        "trace",
+        "synth",
+        "--kind",
+        "fma:blocks=4000,threads=32,iterations=16,chains=2",
+        "-o",
+        folder,
+    ]);
+    let args = ["simulate-trace", folder, "--gpu", "SM90_H100", "--no-cache"];
+    let whole = run(&args);
+    assert!(!whole.stdout.contains("sampled"), "{}", whole.stdout);
+    let some = run(&[&args[..], &["--sample-sms", "4"]].concat());
+    assert!(
+        some.stdout
+            .contains("1 of 1 kernel sampled, from an empty L2: at least"),
+        "{}",
+        some.stdout
+    );
+}
+
+#[test]
 fn the_engine_is_checked_and_explains_itself() {
     let found = json(&["bench-engine", "--gpu", "SM80_A100", "--kind", "1,9"]);
     assert_eq!(found["failed"], 0);

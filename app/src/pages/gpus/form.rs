@@ -38,14 +38,39 @@ pub(super) fn read_sweep(fact: &GpuFact, text: &str) -> Result<Option<Vec<f64>>,
     }
 }
 
-/// A few sizes around what a value is: from half of it to twice.
-pub(super) fn suggested(fact: &GpuFact) -> String {
+/// Keys of which the first must not have more than the second. `latency.dram` moves with `latency.l2`.
+const ORDERED: [(&str, &str); 3] = [
+    ("latency.l1", "latency.l2"),
+    ("latency.l2", "latency.dram"),
+    ("sm_core.shared_memory", "sm_core.l1_size"),
+];
+
+/// A few sizes around what a value is, from half of it to twice, that fit the GPU's other `facts`.
+pub(super) fn suggested(fact: &GpuFact, facts: &[GpuFact]) -> String {
+    let of = |key: &str| {
+        facts
+            .iter()
+            .find(|other| other.key == key)
+            .map(|other| other.value)
+    };
+    let (mut min, mut max) = (fact.min, fact.max);
+    for (low, high) in ORDERED {
+        if fact.key == high {
+            min = of(low).map_or(min, |low| min.max(low));
+        }
+        if fact.key == low && low != "latency.l2" {
+            max = of(high).map_or(max, |high| max.min(high));
+        }
+    }
     let whole = fact.value.fract() == 0.0 && fact.value >= 2.0;
     let sizes = [0.5, 0.75, 1.0, 1.5, 2.0].map(|factor| {
-        let size = (fact.value * factor).clamp(fact.min, fact.max);
+        let size = (fact.value * factor).max(min).min(max);
         if whole { size.round() } else { size }
     });
-    sizes.map(|size| size.to_string()).join(", ")
+    let mut sizes = sizes.to_vec();
+    sizes.dedup();
+    let sizes: Vec<String> = sizes.iter().map(f64::to_string).collect();
+    sizes.join(", ")
 }
 
 /// The body that makes the GPU or the sweep; the sweep's own key is not among the changes.
@@ -104,6 +129,24 @@ mod tests {
     }
 
     #[test]
+    fn suggested_sizes_fit_the_other_values() {
+        let fact = |key: &str, value: f64| GpuFact {
+            key: key.into(),
+            value,
+            max: 1e9,
+            ..sms()
+        };
+        let facts = [fact("latency.l2", 311.0), fact("latency.dram", 607.0)];
+        assert_eq!(suggested(&facts[1], &facts), "311, 455, 607, 911, 1214");
+        assert_eq!(suggested(&facts[0], &facts), "156, 233, 311, 467, 622");
+        let facts = [
+            fact("sm_core.shared_memory", 100.0),
+            fact("sm_core.l1_size", 128.0),
+        ];
+        assert_eq!(suggested(&facts[0], &facts), "50, 75, 100, 128");
+    }
+
+    #[test]
     fn a_sweep_is_a_list_of_numbers() {
         assert_eq!(read_sweep(&sms(), ""), Ok(None));
         assert_eq!(
@@ -113,7 +156,7 @@ mod tests {
         assert!(read_sweep(&sms(), "66, 0").is_err());
         assert!(read_sweep(&sms(), &"5,".repeat(MAX_SWEEP_VALUES + 1)).is_err());
         assert_eq!(suggested(&sms()), "66, 99, 132, 198, 264");
-        assert!(read_sweep(&sms(), &suggested(&sms())).is_ok());
+        assert!(read_sweep(&sms(), &suggested(&sms(), &[])).is_ok());
     }
 
     #[test]

@@ -98,8 +98,8 @@ fn Form(
     let swept_fact =
         move || fact.with_value(|facts| facts.iter().find(|fact| fact.key == swept.get()).cloned());
     Effect::new(move || {
-        if let Some(fact) = swept_fact() {
-            values.set(suggested(&fact));
+        if let Some(swept) = swept_fact() {
+            values.set(fact.with_value(|facts| suggested(&swept, facts)));
         }
     });
     let sweep = Memo::new(move |_| match swept_fact() {

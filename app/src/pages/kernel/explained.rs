@@ -85,25 +85,25 @@ fn Head(
         Some(StatValue::Text(text)) => Some(text.clone()),
         _ => None,
     };
+    // The note of the simulation itself: the GPU's description may have changed since.
+    let note = text("cascade_engine_status_note");
     let status = text("cascade_engine_status").map(|status| {
         let tone = if status.starts_with("validated") {
             Tone::Good
         } else {
             Tone::Warn
         };
-        let said = gpu.notes.join(" ");
-        let title = if said.is_empty() {
+        let title = note.clone().unwrap_or_else(|| {
             "Whether anybody has compared this GPU's results with the real one".to_owned()
-        } else {
-            said
-        };
+        });
         view! { <Badge text=status tone title=title /> }
     });
+    let said = |other: &String| note.as_deref().is_some_and(|note| other.ends_with(note));
     let origin = text("cascade_provenance")
         .map(|origin| view! { <Badge text=origin title="How these numbers came about" /> });
-    let notes: Vec<_> = gpu
-        .notes
+    let notes: Vec<_> = note
         .iter()
+        .chain(gpu.notes.iter().filter(|other| !said(other)))
         .map(|note| view! { <p class="muted small">{note.clone()}</p> })
         .collect();
     let full = (readable(&stat.kernel_name) != stat.kernel_name)

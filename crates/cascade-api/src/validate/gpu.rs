@@ -13,7 +13,8 @@ pub(super) fn gpu_config_create(c: &mut Checker, value: &Value) -> Option<GpuCon
     let object = c.object(value)?;
     only(c, object, &["name", "base", "title", "changes", "sweep"]);
     let sweep = c.optional(object, "sweep", sweep);
-    let swept = matches!(sweep, Some(Some(_)));
+    // A sweep with a mistake is one, too: its name is not missing.
+    let swept = object.get("sweep").is_some_and(|sweep| !sweep.is_null());
     let name = if swept {
         c.optional(object, "name", |c, v| c.string(v))
     } else {

@@ -6,8 +6,9 @@ use super::{GpuFileError, GpuModel, Status};
 
 /// Longest name and title of a derived GPU, in bytes.
 pub const MAX_GPU_NAME: usize = 64;
-/// The change that moves another fact with it.
+/// The changes that move another fact with them.
 const CLOCK: &str = "chip.core_clock";
+const L2_LATENCY: &str = "latency.l2";
 const DRAM_LATENCY: &str = "latency.dram";
 
 /// What a derived GPU was made from.
@@ -32,9 +33,9 @@ impl GpuModel {
     /// This GPU under another name with some values changed, by dotted key (`chip.sms`), each in the unit of its
     /// key. Nothing of it is validated, and every changed fact says that it is hypothetical.
     ///
-    /// Latencies are counted in core cycles, but DRAM does not run at the core's clock: when `chip.core_clock`
-    /// changes and `latency.dram` is not among the changes, the part of it that lies beyond L2 keeps its
-    /// nanoseconds.
+    /// Latencies are counted in core cycles, but DRAM does not run at the core's clock, and it lies behind L2: when
+    /// `chip.core_clock` or `latency.l2` changes and `latency.dram` is not among the changes, the part of it that lies
+    /// beyond L2 keeps its nanoseconds.
     ///
     /// # Errors
     /// The name does not fit (it starts as the base's does, `SM90_`), this GPU is itself derived, a key does not
@@ -57,42 +58,45 @@ impl GpuModel {
             );
             return Err(fail("base", problem));
         }
-        let prefix = self.name.split_inclusive('_').next().unwrap_or_default();
-        if !name.starts_with(prefix) || name.len() <= prefix.len() || name.len() > MAX_GPU_NAME {
-            let problem = format!(
-                "starts with `{prefix}`, as its base does, and has at most {MAX_GPU_NAME} characters"
-            );
-            return Err(fail("name", problem));
-        }
         let mut model = self.clone();
         let mut made = BTreeMap::new();
         for (key, &to) in changes {
-            let fact = model
-                .fact_mut(key)
-                .ok_or_else(|| fail(key, format!("is not a value of {}", self.name)))?;
+            let fact = model.fact_mut(key).ok_or_else(|| {
+                let problem = format!(
+                    "is not a value of {}; `cascade gpus {}` lists them",
+                    self.name, self.name
+                );
+                fail(key, problem)
+            })?;
             let from = fact.value;
             fact.value = to;
             fact.source = format!("hypothetical: {} has {from}", self.name);
             made.insert(key.clone(), Change { from, to });
         }
-        if let (Some(clock), None) = (made.get(CLOCK), made.get(DRAM_LATENCY)) {
-            let beyond = model.latency.dram.value - self.latency.l2.value;
-            model.latency.dram.value = model.latency.l2.value + beyond * clock.to / clock.from;
+        let moved = made.contains_key(CLOCK) || made.contains_key(L2_LATENCY);
+        if moved && !made.contains_key(DRAM_LATENCY) {
+            let faster = model.chip.core_clock.value / self.chip.core_clock.value;
+            let beyond = self.latency.dram.value - self.latency.l2.value;
+            model.latency.dram.value = model.latency.l2.value + beyond * faster;
             model.latency.dram.source = format!(
                 "hypothetical: {} at {} MHz; beyond L2 the same nanoseconds as {}",
-                self.latency.dram.source, clock.from, self.name
+                self.latency.dram.source, self.chip.core_clock.value, self.name
             );
         }
         let changed: Vec<_> = made
             .iter()
-            .map(|(key, change)| format!("{key} {} instead of {}", change.to, change.from))
+            .map(|(key, change)| match change.to == change.from {
+                true => format!("{key} {} as there", change.to),
+                false => format!("{key} {} instead of {}", change.to, change.from),
+            })
             .collect();
         let what = if changed.is_empty() {
             "nothing changed".to_owned()
         } else {
             changed.join(", ")
         };
-        model.name = name.to_owned();
+        let prefix = self.name.split_inclusive('_').next().unwrap_or_default();
+        let named = name.starts_with(prefix) && name.len() > prefix.len() && name.len() <= MAX_GPU_NAME;
         model.title = title.map_or_else(|| format!("{} with {what}", self.name), str::to_owned);
         model.status = Status::Unvalidated;
         model.status_note = format!(
@@ -103,6 +107,18 @@ impl GpuModel {
             base: self.name.clone(),
             changes: made,
         });
+        // The values first: a name made from a value that is out of range would only hide that.
+        model.validate().map_err(|(key, problem)| fail(&key, problem))?;
+        if let Some((key, problem)) = model.contradiction(|key| changes.contains_key(key)) {
+            return Err(fail(&key, problem));
+        }
+        if !named {
+            let problem = format!(
+                "starts with `{prefix}`, as its base does, goes on, and has at most {MAX_GPU_NAME} characters"
+            );
+            return Err(fail("name", problem));
+        }
+        model.name = name.to_owned();
         model.validate().map_err(|(key, problem)| fail(&key, problem))?;
         Ok(model)
     }
@@ -152,7 +168,16 @@ pub fn read(
     super::load::check_length(text, file)?;
     let table: toml::Table = toml::from_str(text).map_err(|error| super::load::syntax(file, &error))?;
     if !table.contains_key("base") {
-        return GpuModel::from_toml(text, file);
+        return GpuModel::from_toml(text, file).map_err(|error| match error {
+            GpuFileError::Syntax { file, message } if has_plain_number(&table) => GpuFileError::Syntax {
+                message: format!(
+                    "{message}. Plain numbers need a base, such as `base = \"SM90_H100\"` at the top; without one each \
+                     value is {{ value, unit, source }}"
+                ),
+                file,
+            },
+            other => other,
+        });
     }
     let word = |key: &str| match table.get(key) {
         None => Ok(None),
@@ -160,7 +185,11 @@ pub fn read(
         Some(_) => Err(fail(key, "is not a text")),
     };
     let parent = word("base")?.unwrap_or_default();
-    let parent = base(parent).ok_or_else(|| fail("base", &format!("names no GPU: {parent:?}")))?;
+    let parent = base(parent).ok_or_else(|| {
+        let problem =
+            format!("names {parent:?}, which is no GPU that Cascade ships; one of a file cannot be a base");
+        fail("base", &problem)
+    })?;
     let name = word("name")?.ok_or_else(|| fail("name", "is missing"))?;
     let title = word("title")?;
     let mut changes = BTreeMap::new();
@@ -178,6 +207,14 @@ pub fn read(
         GpuFileError::Value { key, problem, .. } => fail(&key, &problem),
         other => other,
     })
+}
+
+/// Whether a table of `table` gives a number without unit and source.
+fn has_plain_number(table: &toml::Table) -> bool {
+    let of_facts = table.values().filter_map(toml::Value::as_table);
+    of_facts
+        .flat_map(toml::Table::values)
+        .any(|value| value.is_integer() || value.is_float())
 }
 
 /// Adds the numbers under `value` by dotted key. The error is the key of something else.

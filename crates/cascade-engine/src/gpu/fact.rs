@@ -1,5 +1,7 @@
 //! One fact about a GPU: a number, its unit and where it comes from.
 
+use std::fmt;
+
 use serde::Deserialize;
 
 /// A number with its unit and its source.
@@ -58,8 +60,10 @@ impl Rule {
         }
         if !(self.min..=self.max).contains(value) {
             return Some(format!(
-                "is {value} {unit}, expected {} to {}",
-                self.min, self.max
+                "is {} {unit}, expected {} to {}",
+                Plain(*value),
+                self.min,
+                self.max
             ));
         }
         if WHOLE.contains(&self.unit) && value.fract() != 0.0 {
@@ -69,6 +73,20 @@ impl Rule {
             .trim()
             .is_empty()
             .then(|| "has no source; write where the value comes from".to_owned())
+    }
+}
+
+/// A number as people write it: huge and tiny ones with an exponent.
+struct Plain(f64);
+
+impl fmt::Display for Plain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.abs() {
+            size if size.is_finite() && size != 0.0 && !(1e-6..1e15).contains(&size) => {
+                write!(f, "{:e}", self.0)
+            }
+            _ => write!(f, "{}", self.0),
+        }
     }
 }
 

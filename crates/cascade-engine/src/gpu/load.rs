@@ -7,6 +7,15 @@ use super::GpuModel;
 /// Most bytes that a GPU file may have.
 pub const MAX_GPU_FILE_BYTES: usize = 256 * 1024;
 
+/// Keys of which the first must not have more than the second: nothing is nearer to an SM than what is behind it, and
+/// shared memory is part of the array that L1 gets the rest of.
+const ORDERED: [(&str, &str); 4] = [
+    ("latency.l1", "latency.l2"),
+    ("latency.l2", "latency.dram"),
+    ("sm_core.shared_memory", "sm_core.l1_size"),
+    ("sm_core.shared_reserved", "sm_core.shared_memory"),
+];
+
 /// Why a GPU file was refused.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum GpuFileError {
@@ -67,7 +76,43 @@ impl GpuModel {
         model
             .validate()
             .map_err(|(key, problem)| GpuFileError::Value { file, key, problem })?;
-        Ok(model)
+        match model.contradiction(|_| true) {
+            Some((key, problem)) => Err(GpuFileError::Value {
+                file: file_name.to_owned(),
+                key,
+                problem,
+            }),
+            None => Ok(model),
+        }
+    }
+
+    /// The first pair of values of which one must not exceed the other and does: a key of the pair that `blame` takes,
+    /// the first if it takes none, and what is wrong.
+    pub(super) fn contradiction(&self, blame: impl Fn(&str) -> bool) -> Option<(String, String)> {
+        let fact = |key: &str| {
+            let mut found = None;
+            self.each_fact(&mut |other, fact, _| {
+                if other == key {
+                    found = Some(fact);
+                }
+            });
+            found
+        };
+        ORDERED.iter().find_map(|(low, high)| {
+            let (small, large) = (fact(low)?, fact(high)?);
+            if small.value <= large.value {
+                return None;
+            }
+            let (key, value, than, other, bound) = match !blame(low) && blame(high) {
+                true => (high, large, "less", low, small),
+                false => (low, small, "more", high, large),
+            };
+            let problem = format!(
+                "is {} {}, {than} than {other} ({}): change both",
+                value.value, value.unit, bound.value
+            );
+            Some(((*key).to_owned(), problem))
+        })
     }
 
     /// The first key whose value breaks its rule, with what is wrong.

@@ -19,8 +19,8 @@ fact_table! {
         dram_bandwidth: "GB/s" 1.0..=100000.0,
         /// Share of the peak that a streaming kernel reaches.
         dram_efficiency: "ratio" 0.1..=1.0,
-        /// L2 capacity.
-        l2_size: "bytes" 65536.0..=17179869184.0,
+        /// L2 capacity. Its tags take a quarter of it in memory.
+        l2_size: "bytes" 65536.0..=1073741824.0,
         /// L2 read bandwidth of the chip, per core cycle.
         l2_bandwidth: "B/clk" 32.0..=1048576.0,
         /// `T0`: GPU-side duration of an empty kernel.
@@ -44,11 +44,11 @@ fact_table! {
         /// Registers are given to a warp in multiples of this.
         register_unit: "registers" 1.0..=4096.0,
         /// Shared memory for all resident CTAs.
-        shared_memory: "bytes" 1024.0..=16777216.0,
+        shared_memory: "bytes" 1024.0..=4194304.0,
         /// Shared memory that the system keeps of each CTA.
         shared_reserved: "bytes" 0.0..=65536.0,
         /// L1 data cache and shared memory together.
-        l1_size: "bytes" 1024.0..=16777216.0,
+        l1_size: "bytes" 1024.0..=4194304.0,
         /// Shared-memory banks of 4 bytes.
         shared_banks: "banks" 1.0..=32.0,
         /// L1 and shared-memory data per cycle.

@@ -137,6 +137,17 @@ pub fn own_files(dir: &Path) -> Vec<PathBuf> {
     files
 }
 
+/// Files that nothing reads, because Cascade ships a GPU of their name.
+pub fn shadowed(dir: &Path) -> Vec<PathBuf> {
+    let shipped = builtin().unwrap_or_default();
+    let mut files = own_files(dir);
+    files.retain(|path| {
+        let stem = path.file_stem().and_then(|stem| stem.to_str());
+        shipped.iter().any(|model| Some(model.name.as_str()) == stem)
+    });
+    files
+}
+
 /// The names of all GPUs, each with the file it would be read from, if it is not ours.
 ///
 /// # Errors

@@ -15,7 +15,7 @@ mod warm;
 
 pub use cache::{Cache, ENGINE_VERSION, MAX_CACHE_BYTES};
 pub use error::SimulateError;
-pub use gpu::{Gpu, GpuDirs, GpuError, find_gpu, known_gpus, own_files, own_gpu};
+pub use gpu::{Gpu, GpuDirs, GpuError, find_gpu, known_gpus, own_files, own_gpu, shadowed};
 pub use groups::Check;
 pub use plan::{Group, Plan, Planned};
 pub use reuse::{Dedup, Reuse};

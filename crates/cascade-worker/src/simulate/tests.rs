@@ -140,3 +140,19 @@ fn an_unknown_gpu_lists_those_there_are() {
         .to_string();
     assert!(error.contains("SM80_A100,"), "{error}");
 }
+
+#[test]
+fn files_named_as_shipped_gpus_are_told_apart() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = |name: &str| format!("base = \"SM80_A100\"\nname = \"{name}\"\n[chip]\nsms = 4\n");
+    for name in ["SM80_A100", "SM80_MINE"] {
+        std::fs::write(dir.path().join(format!("{name}.toml")), text(name)).unwrap();
+    }
+    assert_eq!(super::shadowed(dir.path()), [dir.path().join("SM80_A100.toml")]);
+    let dirs = GpuDirs {
+        own: Some(dir.path().to_owned()),
+        ..GpuDirs::default()
+    };
+    assert_eq!(find_gpu("SM80_A100", &dirs).unwrap().model.chip.sms.value, 108.0);
+    assert_eq!(find_gpu("SM80_MINE", &dirs).unwrap().model.chip.sms.value, 4.0);
+}

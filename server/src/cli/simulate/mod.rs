@@ -68,7 +68,7 @@ pub(crate) fn run(args: Args, out: &mut Out) -> Result {
             "--log takes the log of one GPU: give one --gpu, or run the command once for each",
         ));
     }
-    let dirs = args.dirs.dirs();
+    let dirs = args.dirs.told();
     let gpus = args.gpus.iter().map(|name| find_gpu(name, &dirs));
     let gpus = gpus.collect::<Result<Vec<Gpu>, _>>().map_err(Fail::usage)?;
     let threads = args

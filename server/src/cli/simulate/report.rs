@@ -14,6 +14,8 @@ use crate::cli::table::Table;
 
 /// Widest kernel name in the table.
 const NAME_WIDTH: usize = 44;
+/// Unknown opcodes of a kernel that are named.
+const MOST_OPCODES: usize = 8;
 
 /// A kernel that was simulated.
 pub(super) struct Kernel {
@@ -125,14 +127,20 @@ pub(super) fn print(results: &[Simulated], out: &mut Out) -> Result {
         table.row(cells);
     }
     if let Some(longest) = longest.filter(|result| result.kernels.len() > 1) {
-        let mut cells = vec![String::new(), "all".to_owned(), String::new(), String::new()];
+        // A sum over fewer kernels would look like that of the trace.
+        let broken = results.iter().any(|result| result.error.is_some());
+        let title = if broken { "those above" } else { "all" };
+        let mut cells = vec![String::new(), title.to_owned(), String::new(), String::new()];
         cells.push(grouped(longest.sum(|kernel| kernel.thread_insts)));
         for result in results {
-            cells.extend([
-                grouped(result.sum(|kernel| kernel.cycles)),
-                time_ns(result.time_ns()),
-                String::new(),
-            ]);
+            cells.extend(match result.kernels.len() == longest.kernels.len() {
+                true => [
+                    grouped(result.sum(|kernel| kernel.cycles)),
+                    time_ns(result.time_ns()),
+                    String::new(),
+                ],
+                false => ["-".to_owned(), "-".to_owned(), String::new()],
+            });
         }
         table.row(cells);
     }
@@ -164,30 +172,80 @@ pub(super) fn print(results: &[Simulated], out: &mut Out) -> Result {
             ))?;
         }
         for kernel in &result.kernels {
-            if let Some(why) = &kernel.estimate.fallback {
-                out.line(format_args!(
-                    "{}: kernel {} was bounded, not simulated: {why}",
-                    model.name, kernel.uid
-                ))?;
+            for remark in remarks(&kernel.estimate) {
+                out.line(format_args!("{}: kernel {} {remark}", model.name, kernel.uid))?;
             }
+        }
+        if let Some(sampled) = sampled(result) {
+            out.line(format_args!("{}: {sampled}", model.name))?;
         }
         for check in &result.checks {
             out.line(format_args!("{}: {check}.", model.name))?;
         }
-        let covered = result
-            .kernels
-            .iter()
-            .map(|kernel| kernel.estimate.coverage)
-            .fold(1.0, f64::min);
-        if covered < 1.0 {
-            out.line(format_args!(
-                "{}: some kernels have opcodes the engine does not know; the least covered one is at {:.1} %",
-                model.name,
-                covered * 100.0
-            ))?;
-        }
     }
     Ok(())
+}
+
+/// What a reader of one kernel's numbers must know.
+fn remarks(kernel: &KernelEstimate) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if let Some(why) = &kernel.fallback {
+        remarks.push(format!("was bounded, not simulated: {why}"));
+    }
+    if kernel.blocks < kernel.blocks_in_grid {
+        remarks.push(format!(
+            "was traced in part: {} of its {} thread blocks, and only those are timed",
+            grouped(kernel.blocks),
+            grouped(kernel.blocks_in_grid)
+        ));
+    }
+    if let [_, ..] = kernel.unknown_opcodes.as_slice() {
+        let names: Vec<&str> = kernel
+            .unknown_opcodes
+            .iter()
+            .map(|(name, _)| name.as_str())
+            .take(MOST_OPCODES)
+            .collect();
+        let more = kernel.unknown_opcodes.len().saturating_sub(names.len());
+        let more = if more > 0 {
+            format!(" and {more} more")
+        } else {
+            String::new()
+        };
+        remarks.push(format!(
+            "has opcodes that the engine does not know, {:.1} % of its instructions, timed as integer ones: {}{more}",
+            (1.0 - kernel.coverage) * 100.0,
+            names.join(", ")
+        ));
+    }
+    remarks
+}
+
+/// How much was sampled, if anything.
+fn sampled(result: &Simulated) -> Option<String> {
+    let stats = result
+        .kernels
+        .iter()
+        .filter_map(|kernel| kernel.estimate.cycle_stats.as_ref());
+    let stats: Vec<_> = stats.filter(|stats| stats.sampled_fraction < 1.0).collect();
+    let worst = stats.iter().map(|stats| stats.sampling_error).fold(0.0, f64::max);
+    let least = stats
+        .iter()
+        .map(|stats| stats.sampled_fraction)
+        .fold(1.0, f64::min);
+    let start = match result.options.sample_sms {
+        Some(_) => ", from an empty L2",
+        None => "",
+    };
+    (!stats.is_empty()).then(|| {
+        format!(
+            "{} of {} sampled{start}: at least {:.1} % of the instructions were simulated, estimated error up to {:.1} %.",
+            grouped(stats.len() as u64),
+            counted(result.kernels.len() as u64, "kernel"),
+            least * 100.0,
+            worst * 100.0
+        )
+    })
 }
 
 /// Says of each kernel what limits it and what would help; launches that share a result once.

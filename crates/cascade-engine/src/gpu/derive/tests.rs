@@ -67,6 +67,8 @@ fn a_change_is_recorded_with_what_it_was() {
         wide.status_note
     );
     assert_ne!(wide.facts_hash(), model.facts_hash());
+    let same = model.derive("SM90_SAME", None, &changes(&[("chip.sms", 132.0)]));
+    assert_eq!(same.expect("valid").title, "SM90_H100 with chip.sms 132 as there");
 }
 
 #[test]
@@ -78,6 +80,13 @@ fn dram_keeps_its_nanoseconds_when_the_core_clock_changes() {
         .expect("valid");
     assert!((beyond(&fast) - beyond(&model)).abs() < 1e-9);
     assert_eq!(fast.latency.l2.value, model.latency.l2.value);
+    let far = model
+        .derive("SM90_FAR", None, &changes(&[("latency.l2", 400.0)]))
+        .expect("valid");
+    assert_eq!(
+        far.latency.dram.value,
+        model.latency.dram.value + 400.0 - model.latency.l2.value
+    );
     let both = [("chip.core_clock", 2970.0), ("latency.dram", 500.0)];
     let both = model.derive("SM90_FAST", None, &changes(&both)).expect("valid");
     assert_eq!(both.latency.dram.value, 500.0, "what is said explicitly is taken");
@@ -132,7 +141,7 @@ fn refusals_name_file_and_key() {
         ),
         (
             "base = \"SM90_H900\"\nname = \"SM90_X\"\n".to_owned(),
-            "base names no GPU: \"SM90_H900\"",
+            "base names \"SM90_H900\", which is no GPU that Cascade ships",
         ),
         ("base = 5\nname = \"SM90_X\"\n".to_owned(), "base is not a text"),
         ("base = \"SM90_H100\"\n".to_owned(), "name is missing"),
@@ -143,6 +152,26 @@ fn refusals_name_file_and_key() {
         (
             "base = \"SM90_H100\"\nname = \"SM90_../x\"\n".to_owned(),
             "name may only have letters",
+        ),
+        (
+            format!("{start}[chip]\nsms = 1e300\n"),
+            "chip.sms is 1e300 SM, expected 1 to 1024",
+        ),
+        (
+            format!("{start}latency.l2 = 5000\nlatency.dram = 4000\n"),
+            "latency.l2 is 5000 cycles, more than latency.dram (4000): change both",
+        ),
+        (
+            format!("{start}latency.dram = 300\n"),
+            "latency.dram is 300 cycles, less than latency.l2 (311): change both",
+        ),
+        (
+            format!("{start}sm_core.shared_memory = 1048576\n"),
+            "sm_core.shared_memory is 1048576 bytes, more than sm_core.l1_size (262144)",
+        ),
+        (
+            "name = \"SM90_X\"\n[chip]\nsms = 4\n".to_owned(),
+            "Plain numbers need a base, such as `base = \"SM90_H100\"`",
         ),
         (
             "base = \"SM90_H100\"\nname = [\n".to_owned(),
