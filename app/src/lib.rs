@@ -13,13 +13,13 @@ pub mod data;
 mod layout;
 mod live;
 mod pages;
+mod part;
 mod plot;
 #[cfg(feature = "ssr")]
 mod shell;
 mod site;
 pub mod ui;
 
-use leptos::lazy;
 use leptos::prelude::*;
 use leptos_meta::{Title, provide_meta_context};
 use leptos_router::components::{Route, Router, Routes};
@@ -32,12 +32,12 @@ pub use site::{SITE_META, Site};
 use layout::{Footer, Theme, TopBar};
 use pages::NotFound;
 
-/// Makes pages a part of the browser's module that is loaded when one of them is first shown, so that nobody waits
-/// for what they do not look at. Pages that are looked at together are in one part: each part has what only it
-/// needs, and what several need is in a file for each combination of them.
+/// Makes pages a part of the browser's module that is loaded when one of them is first shown. Pages that are looked
+/// at together are in one part: each part has what only it needs, and what several need is in a file for each
+/// combination of them.
 ///
-/// `$preload` is the name that `#[lazy]` gives to what fetches the part. The router awaits it before it takes over
-/// the server's markup: a page that is still on its way then would be built a second time beside it.
+/// `$preload` fetches the part. The router awaits it before it takes over the server's markup: a page that is still
+/// on its way then would be built a second time beside it.
 macro_rules! part {
     ($load:ident, $preload:ident: $kind:ident { $($page:ident),* $(,)? }) => {
         #[allow(clippy::enum_variant_names, reason = "the pages' own names")]
@@ -45,11 +45,19 @@ macro_rules! part {
             $($page,)*
         }
 
-        #[lazy]
-        fn $load(page: $kind) -> AnyView {
-            match page {
+        #[cfg_attr(
+            not(feature = "ssr"),
+            leptos::wasm_split::wasm_split(
+                $load,
+                wasm_split_path = leptos::wasm_split,
+                preload($preload),
+                fallible
+            )
+        )]
+        fn $load(page: $kind) -> part::Part {
+            Ok(match page {
                 $($kind::$page => pages::$page().into_any(),)*
-            }
+            })
         }
 
         $(
@@ -60,24 +68,36 @@ macro_rules! part {
                     Self
                 }
 
+                #[cfg(feature = "ssr")]
                 async fn view(_page: Self) -> AnyView {
-                    $load($kind::$page).await
+                    // The page's head names the part, so that it loads together with what every page needs.
+                    leptos::prefetch_lazy_fn_on_server(stringify!($load));
+                    $load($kind::$page).ok().into_any()
                 }
 
-                #[cfg(feature = "hydrate")]
+                #[cfg(not(feature = "ssr"))]
+                async fn view(_page: Self) -> AnyView {
+                    $load($kind::$page)
+                        .await
+                        .unwrap_or_else(|part::NotLoaded| part::not_loaded())
+                }
+
+                #[cfg(not(feature = "ssr"))]
                 async fn preload() {
-                    $preload().await;
+                    // What fails here is told by the view, which asks again.
+                    _ = $preload().await;
                 }
             }
         )*
     };
 }
 
-part!(lists, __preload_lists: Lists { Home, Token, Traces, TracePage, Runs, NewRun, Gpus, NewGpu, GpuPage });
-part!(components, __preload_components: Stage { Components });
-part!(results, __preload_results: Results { RunPage, KernelPage, TimelinePage });
-part!(comparing, __preload_comparing: Comparing { Compare });
-part!(exploring, __preload_exploring: Exploring { Explore });
+// The command palette is in this part too, and what a run's page shows after the first look in that of `detail`.
+part!(lists, load_lists: Lists { Home, Token, Traces, TracePage, Runs, NewRun, Gpus, NewGpu, GpuPage, Components });
+part!(results, load_results: Results { RunPage });
+part!(detail, load_detail: Detail { KernelPage, TimelinePage });
+part!(comparing, load_comparing: Comparing { Compare });
+part!(exploring, load_exploring: Exploring { Explore });
 
 /// The whole application.
 ///

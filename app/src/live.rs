@@ -2,7 +2,6 @@
 //! change that the stream tells folded into it, a little at a time.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -158,7 +157,7 @@ impl Live {
                 let done = self.run.try_with_untracked(|run| {
                     let sims = run.sims.iter();
                     sims.map(|sim| (sim.id.clone(), sim.kernels_done))
-                        .collect::<BTreeMap<_, _>>()
+                        .collect::<Vec<_>>()
                 });
                 let Some(done) = done else { return };
                 let missing = self.table.try_with_value(|kernels| kernels.missing(&done));
@@ -257,7 +256,7 @@ impl Live {
                 let Some(text) = waiting.borrow_mut().pop_front().filter(|_| !closed.get()) else {
                     return;
                 };
-                match serde_json::from_str(&text) {
+                match LiveEvent::read(&text) {
                     Ok(event) => self.apply(event),
                     Err(error) => leptos::logging::warn!("an event could not be read: {error}"),
                 }

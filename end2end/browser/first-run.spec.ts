@@ -79,7 +79,7 @@ test("from the token to a first result by keyboard alone", async ({ page }) => {
   await page.keyboard.press("Enter");
   await expect(page).toHaveURL(`${at.app}/`);
   const latest = page.getByRole("region", { name: "Latest results" });
-  await expect(latest.locator(".outcome").filter({ hasText: "SM90_H100" }).first()).toContainText(/\d (µs|ms|s)/);
+  await expect(latest.locator(".outcome").filter({ hasText: "SM90_H100" }).first()).toContainText(/\d\s(µs|ms|s)/);
   await expect(page.getByRole("region", { name: "What next" })).toBeVisible();
   await expect(page.getByRole("region", { name: "Your first result" })).toHaveCount(0);
 });

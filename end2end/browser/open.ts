@@ -36,9 +36,12 @@ export async function checkAccess(page: Page): Promise<void> {
   expect(serious.map((v) => `${v.id}: ${v.nodes.map((n) => n.target).join(" | ")}`)).toEqual([]);
 }
 
-/** Waits until the page is alive: WASM is loaded and has taken over, and nothing is on its way. */
+/** Waits until the page is alive: WASM is loaded and has taken over, its later parts too, and nothing is on its way. */
 export async function hydrated(page: Page): Promise<void> {
   await page.locator("html[data-alive]").waitFor({ state: "attached", timeout: 30_000 });
+  // Parts out of sight come as soon as somebody moves.
+  await page.evaluate(() => window.dispatchEvent(new Event("pointermove")));
+  await page.waitForFunction(() => !document.querySelector(".late:not([data-alive]):not(:empty)"));
   await page.waitForLoadState("networkidle", { timeout: 20_000 }).catch(() => undefined);
 }
 

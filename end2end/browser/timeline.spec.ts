@@ -1,7 +1,7 @@
 // The timeline: wheel, drag, keys, search, selection and links on a real run, and how smooth it is with many kernels.
 import { cpus, loadavg } from "node:os";
 import type { Page } from "@playwright/test";
-import { RUN, checkAccess, expect, signIn, test } from "./open";
+import { RUN, checkAccess, expect, hydrated, signIn, test } from "./open";
 
 const SAMPLE = "run-sample-opt125m-h100-e2e";
 /** Where a lane's kernels are, in px below the canvas's upper edge: minimap, ruler and the lane's name come first. */
@@ -110,6 +110,7 @@ test("a run's page has the timeline, on a phone too, in the light and in the dar
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
     await signIn(page, `/runs/${RUN()}`);
+    await hydrated(page);
     await expect(page.locator("canvas[data-drawn]")).toBeVisible();
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
   }

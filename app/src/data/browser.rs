@@ -17,6 +17,17 @@ pub(super) async fn get<T: DeserializeOwned>(path: &str) -> Result<T, DataError>
     SendWrapper::new(async move { answer(request.send().await).await }).await
 }
 
+/// Reads `path` as text.
+pub(super) async fn get_text(path: &str) -> Result<String, DataError> {
+    let request = Request::get(path);
+    SendWrapper::new(async move {
+        let response = checked(request.send().await).await?;
+        let text = response.text().await;
+        text.map_err(|error| DataError::text(0, error.to_string()))
+    })
+    .await
+}
+
 /// Reads a range of the text at `path`, and the place where it begins. A range of nothing is empty.
 pub(super) async fn get_range(path: &str, range: &str) -> Result<(String, u64), DataError> {
     let request = Request::get(path).header("Range", range);

@@ -25,6 +25,22 @@ fn nowhere<T>() -> Result<T, DataError> {
     Err(DataError::text(0, "built without `ssr` and without `hydrate`"))
 }
 
+/// A call whose list is read later; see [`super::Packed`].
+macro_rules! fetch_packed {
+    ($(#[$doc:meta])* $name:ident = $call:ident($arg:ident: $ty:ty) -> $item:ty, $path:expr) => {
+        $(#[$doc])*
+        ///
+        /// # Errors
+        /// What the API would answer; status 0 when the server could not be reached.
+        pub async fn $name($arg: $ty) -> Result<super::Packed<$item>, DataError> {
+            #[cfg(all(feature = "hydrate", not(feature = "ssr")))]
+            return browser::get_text(&$path).await.map(super::Packed::new);
+            #[cfg(not(all(feature = "hydrate", not(feature = "ssr"))))]
+            super::Packed::of(&$call($arg).await?)
+        }
+    };
+}
+
 macro_rules! fetch {
     ($(#[$doc:meta])* $name:ident($($arg:ident: $ty:ty),*) -> $out:ty, $path:expr) => {
         $(#[$doc])*
@@ -103,6 +119,16 @@ fetch!(
     run_files(id: RunId) -> Vec<RunFile>, format!("/api/runs/{}/files", segment(id.as_str()))
 );
 
+fetch_packed!(
+    /// [`run_digests`], read later.
+    run_digests_packed = run_digests(id: RunId) -> SimStepDigest,
+    format!("/api/runs/{}/step-digests", segment(id.as_str()))
+);
+fetch_packed!(
+    /// [`run_files`], read later.
+    run_files_packed = run_files(id: RunId) -> RunFile,
+    format!("/api/runs/{}/files", segment(id.as_str()))
+);
 fetch!(
     /// The first lines of an output file.
     file_preview(sim: SimId, name: String) -> FilePreview,

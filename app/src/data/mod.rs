@@ -5,10 +5,12 @@
 #[cfg(feature = "hydrate")]
 mod browser;
 mod calls;
+mod packed;
 
 use cascade_api::ErrorBody;
 
 pub use calls::*;
+pub use packed::Packed;
 
 /// Why a call failed, as the API says it.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, thiserror::Error)]

@@ -57,6 +57,7 @@ pub struct RunSummary {
 /// A run with its trace and every sim.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(from = "RunFields")]
 pub struct RunDetail {
     /// Everything the list shows.
     #[serde(flatten)]
@@ -65,6 +66,41 @@ pub struct RunDetail {
     pub trace: TraceSummary,
     /// Every sim, by GPU and then replica.
     pub sims: Vec<SimSummary>,
+}
+
+/// A [`RunDetail`] as its fields come: serde buffers what it flattens, and browsers load the code for that.
+#[derive(Deserialize)]
+struct RunFields {
+    id: RunId,
+    trace_id: TraceId,
+    created_at: Timestamp,
+    state: RunState,
+    entries: Vec<RunEntry>,
+    sim_counts: IndexMap<SimState, u32>,
+    sample: bool,
+    #[serde(default)]
+    replay: bool,
+    trace: TraceSummary,
+    sims: Vec<SimSummary>,
+}
+
+impl From<RunFields> for RunDetail {
+    fn from(run: RunFields) -> Self {
+        Self {
+            summary: RunSummary {
+                id: run.id,
+                trace_id: run.trace_id,
+                created_at: run.created_at,
+                state: run.state,
+                entries: run.entries,
+                sim_counts: run.sim_counts,
+                sample: run.sample,
+                replay: run.replay,
+            },
+            trace: run.trace,
+            sims: run.sims,
+        }
+    }
 }
 
 impl RunDetail {

@@ -1,8 +1,6 @@
 //! The kernels of a run as columns: one time for each kernel position and sim, medians over a GPU's sims made on
 //! demand. It holds runs of 100,000 kernels, fills slice by slice, and grows with the live events.
 
-use std::collections::BTreeMap;
-
 use cascade_api::{Comparison, ComparisonRow, Engine, GpuName, KernelSlice, RunDetail, SimId};
 use indexmap::{IndexMap, IndexSet};
 
@@ -129,11 +127,11 @@ impl Kernels {
 
     /// The first position that a slice has to be asked for: where some sim has a hole before its end, or where
     /// fewer rows are here than there are. `done` says how many kernels each sim has finished.
-    pub fn missing(&self, done: &BTreeMap<SimId, u64>) -> Option<u64> {
+    pub fn missing(&self, done: &[(SimId, u64)]) -> Option<u64> {
         let mut first = (self.name.len() < self.rows).then_some(self.name.len());
         for column in &self.columns {
             for (sim, times) in column.sims.iter().zip(&column.times) {
-                let done = done.get(sim).copied().unwrap_or(0);
+                let done = done.iter().find(|(id, _)| id == sim).map_or(0, |(_, done)| *done);
                 let done = usize::try_from(done).unwrap_or(usize::MAX);
                 let hole = times.iter().take(done).position(|ns| ns.is_nan());
                 let end = (times.len() < done).then_some(times.len());
@@ -293,25 +291,18 @@ impl Kernels {
                         *slot = place;
                     }
                 }
-                let of = |row: &u32| {
-                    self.name
-                        .get(*row as usize)
-                        .and_then(|name| rank.get(*name as usize))
+                let of = |row: u32| {
+                    let rank = self
+                        .name
+                        .get(row as usize)
+                        .and_then(|name| rank.get(*name as usize));
+                    rank.map_or(f64::NAN, |rank| *rank as f64)
                 };
-                rows.sort_by(|a, b| of(a).cmp(&of(b)));
+                rows = ordered(rows.into_iter().map(|row| (of(row), row)).collect(), false);
             }
             Key::Real | Key::Gpu(_) | Key::Error(_) => {
-                let mut keyed: Vec<(f64, u32)> = rows
-                    .into_iter()
-                    .map(|row| (number(row).unwrap_or(f64::NAN), row))
-                    .collect();
-                // What has no time stands last either way.
-                keyed.sort_by(|(a, _), (b, _)| match (a.is_nan(), b.is_nan()) {
-                    (false, false) if descending => b.total_cmp(a),
-                    (false, false) => a.total_cmp(b),
-                    (a, b) => a.cmp(&b),
-                });
-                return Some(keyed.into_iter().map(|(_, row)| row).collect());
+                let keyed = rows.into_iter().map(|row| (number(row).unwrap_or(f64::NAN), row));
+                return Some(ordered(keyed.collect(), descending));
             }
         }
         if descending {
@@ -361,21 +352,27 @@ impl Kernels {
             self.fold(row, values, |sum, ns| sum + ns);
         }
         let highest = |values: &[Option<f64>]| values.iter().flatten().copied().fold(0.0, f64::max);
-        groups.sort_by(|_, (_, a), _, (_, b)| highest(b).total_cmp(&highest(a)));
-        let rest = groups.split_off(most.min(groups.len()));
-        let mut groups: Vec<Group> = groups
-            .into_iter()
+        let keyed = (0..)
+            .zip(groups.values())
+            .map(|(at, (_, values))| (highest(values), at));
+        let mut order = ordered(keyed.collect(), true);
+        let rest = order.split_off(most.min(order.len()));
+        let at = |at: &u32| groups.get_index(*at as usize);
+        let rest: Vec<_> = rest.iter().filter_map(at).collect();
+        let mut groups: Vec<Group> = order
+            .iter()
+            .filter_map(at)
             .map(|(name, (launches, values))| Group {
                 label: match launches {
-                    1 => name.to_owned(),
-                    n => format!("{name} × {}", format::count(n)),
+                    1 => (*name).to_owned(),
+                    n => format!("{name} × {}", format::count(*n)),
                 },
-                values,
+                values: values.clone(),
             })
             .collect();
         if !rest.is_empty() {
             let mut values = vec![None; series.len()];
-            for (_, own) in rest.values() {
+            for (_, (_, own)) in &rest {
                 for (sum, ns) in values.iter_mut().zip(own) {
                     *sum = merged(*sum, *ns, |sum, ns| sum + ns);
                 }
@@ -442,6 +439,17 @@ fn put(times: &mut Vec<f64>, at: usize, ns: Option<f64>) {
     if let Some(slot) = times.get_mut(at) {
         *slot = ns.unwrap_or(f64::NAN);
     }
+}
+
+/// Places in the order of what they are sorted by, equal ones as they came; what has no number stands last either
+/// way. The one sort of the pages: each more is 4 KB of their module.
+fn ordered(mut keyed: Vec<(f64, u32)>, descending: bool) -> Vec<u32> {
+    keyed.sort_by(|(a, _), (b, _)| match (a.is_nan(), b.is_nan()) {
+        (false, false) if descending => b.total_cmp(a),
+        (false, false) => a.total_cmp(b),
+        (a, b) => a.cmp(&b),
+    });
+    keyed.into_iter().map(|(_, place)| place).collect()
 }
 
 /// Both together, or the one that there is.

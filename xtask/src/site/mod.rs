@@ -18,9 +18,11 @@ mod modules;
 
 use std::fs;
 use std::io::Write;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 
 use crate::docs;
 use modules::MODULES;
@@ -120,21 +122,40 @@ pub(crate) fn version(pkg: &Path) -> Result<String> {
 
 /// Writes a `.br` and a `.gz` beside every file that gets smaller by it.
 fn compress_folder(site: &Path) -> Result<()> {
-    for file in files_below(site)? {
-        let bytes = fs::read(&file).with_context(|| format!("cannot read {}", file.display()))?;
+    each(&files_below(site)?, |file| {
+        let bytes = fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
         let mut brotli = Vec::new();
         brotli::CompressorWriter::new(&mut brotli, 1 << 16, BROTLI.0, BROTLI.1).write_all(&bytes)?;
         let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
         gzip.write_all(&bytes)?;
         for (ending, packed) in [("br", brotli), ("gz", gzip.finish()?)] {
             if packed.len() < bytes.len() {
-                let mut name = file.clone().into_os_string();
+                let mut name = file.as_os_str().to_owned();
                 name.push(format!(".{ending}"));
                 write(Path::new(&name), &packed)?;
             }
         }
-    }
-    Ok(())
+        Ok(())
+    })
+}
+
+/// Does the same with each file, on all cores.
+fn each(files: &[PathBuf], work: impl Fn(&Path) -> Result<()> + Sync) -> Result<()> {
+    let next = AtomicUsize::new(0);
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    std::thread::scope(|scope| {
+        let worker = || -> Result<()> {
+            while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+                work(file)?;
+            }
+            Ok(())
+        };
+        let workers: Vec<_> = (0..cores).map(|_| scope.spawn(worker)).collect();
+        let done = |worker: std::thread::ScopedJoinHandle<'_, Result<()>>| {
+            worker.join().unwrap_or_else(|_| bail!("a worker panicked"))
+        };
+        workers.into_iter().try_for_each(done)
+    })
 }
 
 /// Every file below `folder`, sorted by path.

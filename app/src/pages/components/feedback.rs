@@ -6,8 +6,8 @@ use leptos::prelude::*;
 use super::LONG;
 use crate::data::DataError;
 use crate::ui::{
-    Badge, ButtonLink, CodeBlock, Empty, EngineBadge, FailureText, Notice, ReplayBadge, RunBadge, SampleBadge,
-    SimBadge, Skeleton, Tone, TraceBadge,
+    Badge, ButtonLink, CodeBlock, Empty, EngineBadge, FailureText, Notice, ReplayBadge, RunBadge,
+    SampleBadge, SimBadge, Skeleton, Tone, TraceBadge,
 };
 
 /// Tones with their names.

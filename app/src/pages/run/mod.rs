@@ -4,6 +4,7 @@ mod chart;
 mod files;
 mod head;
 mod kernels;
+mod late;
 mod log;
 mod panel;
 mod perfetto;
@@ -11,36 +12,25 @@ mod request;
 mod sensitivity;
 mod tile;
 
-use cascade_api::{GpuConfig, KernelSlice, RunDetail, RunFile, RunId, SimId, SimStepDigest};
+use cascade_api::{KernelSlice, RunDetail, RunFile, RunId, SimId, SimStepDigest};
 use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{query_signal_with_options, use_params_map};
 
-use super::timeline::TimelineCard;
-use crate::data::{self, DataError};
+use crate::data::{self, DataError, Packed};
 use crate::live::Live;
+use crate::part::{in_sight, once};
 use crate::ui::loaded;
-use files::Files;
 use head::Head;
 use kernels::Kernels;
-use log::Log;
-use panel::Panel;
-use request::Request;
-use sensitivity::Sensitivity;
 use tile::Tiles;
 
 /// Kernels that the first paint shows; the page reads the others once it is alive.
 const FIRST_ROWS: u64 = 40;
 
 /// What the first paint shows.
-type RunFacts = (
-    RunDetail,
-    KernelSlice,
-    Vec<RunFile>,
-    Vec<SimStepDigest>,
-    Vec<GpuConfig>,
-);
+type RunFacts = (RunDetail, KernelSlice, Packed<RunFile>, Packed<SimStepDigest>);
 
 /// One run by the id in the address.
 #[component]
@@ -50,7 +40,7 @@ pub(crate) fn RunPage() -> impl IntoView {
     let facts = Resource::new(id, read);
     view! {
         <Title text=move || id().to_string() />
-        <div class="page">{loaded(facts, |(run, kernels, files, digests, gpus)| view! { <Run run kernels files digests gpus /> })}</div>
+        <div class="page">{loaded(facts, |(run, kernels, files, digests)| view! { <Run run kernels files digests /> })}</div>
     }
 }
 
@@ -61,19 +51,11 @@ async fn read(id: RunId) -> Result<RunFacts, DataError> {
     for sim in &mut run.sims {
         sim.log_tail = Vec::new();
     }
-    let mut gpus = data::gpu_configs().await?;
-    gpus.retain(|gpu| {
-        run.summary
-            .entries
-            .iter()
-            .any(|entry| entry.gpu_config == gpu.name)
-    });
     Ok((
         run,
         data::run_slice(id.clone(), 0, FIRST_ROWS).await?,
-        data::run_files(id.clone()).await?,
-        data::run_digests(id).await?,
-        gpus,
+        data::run_files_packed(id.clone()).await?,
+        data::run_digests_packed(id).await?,
     ))
 }
 
@@ -85,11 +67,9 @@ fn Run(
     /// Its first kernels then.
     kernels: KernelSlice,
     /// Its files then.
-    files: Vec<RunFile>,
+    files: Packed<RunFile>,
     /// Its predicted requests then.
-    digests: Vec<SimStepDigest>,
-    /// Its GPUs.
-    gpus: Vec<GpuConfig>,
+    digests: Packed<SimStepDigest>,
 ) -> impl IntoView {
     let id = run.summary.id.clone();
     let sample = run.summary.sample || run.trace.sample;
@@ -126,21 +106,24 @@ fn Run(
         }
     });
     let on_select = Callback::new(move |id: SimId| select.set(Some(id.to_string())));
+    let on_kernel = Callback::new(move |index| open_kernel.set(index));
+    let on_sim = on_select;
+    let (timeline, request) = (id.clone(), id.clone());
+    let request = move || in_sight(move || late::request(live, request.clone(), digests.clone()));
+    // Predicted requests are what a run with steps was made for; any other says last how to get them.
+    let (first_request, last_request) = match steps {
+        true => (Some(request()), None),
+        false => (None, Some(request())),
+    };
     view! {
         <Head live />
         <Tiles live sample selected on_select />
-        <TimelineCard run=id.clone() steps done />
-        <Request live run=id.clone() digests />
-        <Sensitivity live gpus />
+        {first_request}
         <Kernels live on_open=Callback::new(move |index: u64| open_kernel.set(Some(index))) />
-        <Log live selected />
-        <Files live run=id files />
-        <Panel
-            live
-            kernel=kernel.into()
-            selected
-            on_kernel=Callback::new(move |index| open_kernel.set(index))
-            on_sim=Callback::new(move |id: SimId| select.set(Some(id.to_string())))
-        />
+        {in_sight(move || late::timeline(live, timeline.clone(), steps, done))}
+        {last_request}
+        {in_sight(move || late::log(live, selected))}
+        {in_sight(move || late::files(live, id.clone(), files.clone()))}
+        {once(Signal::derive(move || kernel.get().is_some()), move || late::panel(live, kernel.into(), selected, on_kernel, on_sim))}
     }
 }

@@ -6,6 +6,7 @@ use cascade_scene::sensitivity::Sensitivity as Sweep;
 use leptos::html;
 use leptos::prelude::*;
 
+use crate::data;
 use crate::live::Live;
 use crate::plot::{self, HEIGHT};
 use crate::ui::{Card, DataTable, width_of};
@@ -15,14 +16,26 @@ use crate::ui::{Card, DataTable, width_of};
 pub(super) fn Sensitivity(
     /// The run.
     live: Live,
-    /// Its GPUs.
-    gpus: Vec<GpuConfig>,
 ) -> impl IntoView {
-    // A run without a hypothetical GPU is no sweep, whatever its kernels took.
-    let may_be = gpus.iter().any(|gpu| gpu.derived.is_some());
+    let gpus = RwSignal::new(Vec::<GpuConfig>::new());
+    Effect::new(move || {
+        leptos::task::spawn_local_scoped(async move {
+            // Without them there is no chart; the times are in the table of kernels all the same.
+            if let Ok(mut all) = data::gpu_configs().await {
+                live.run.with_untracked(|run| {
+                    let entries = &run.summary.entries;
+                    all.retain(|gpu| entries.iter().any(|entry| entry.gpu_config == gpu.name));
+                });
+                // A run without a hypothetical GPU is no sweep, whatever its kernels took.
+                if all.iter().any(|gpu| gpu.derived.is_some()) {
+                    _ = gpus.try_set(all);
+                }
+            }
+        });
+    });
     let sweep = Memo::new(move |_| {
-        let told = may_be && live.complete();
-        told.then(|| live.kernels(|table| Sweep::of(&gpus, &table.comparison())))?
+        let told = live.complete() && gpus.with(|gpus| !gpus.is_empty());
+        told.then(|| live.kernels(|table| gpus.with(|gpus| Sweep::of(gpus, &table.comparison()))))?
     });
     move || sweep.get().map(|sweep| view! { <Chart sweep /> })
 }

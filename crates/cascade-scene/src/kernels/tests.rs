@@ -1,7 +1,5 @@
 //! The columns against hand-made runs and the slow way.
 
-use std::collections::BTreeMap;
-
 use cascade_api::{KernelSlice, RunDetail, SimColumn, SimId};
 use proptest::prelude::*;
 use serde_json::json;
@@ -90,7 +88,7 @@ fn a_row_shows_the_median_over_replicas_and_repeats_change_nothing() {
 #[test]
 fn what_is_missing_is_asked_for_once_it_is_known_of() {
     let mut table = Kernels::new(&run(&[("a", "H100"), ("b", "H200")]));
-    let done = |a: u64, b: u64| BTreeMap::from([(SimId::from("a"), a), ("b".into(), b)]);
+    let done = |a: u64, b: u64| [(SimId::from("a"), a), ("b".into(), b)];
     assert_eq!(table.missing(&done(0, 0)), None);
     assert_eq!(table.missing(&done(2, 0)), Some(0));
     table.put(&slice(0, &[], &[("a", &[1.0, 2.0]), ("b", &[1.0])]));
