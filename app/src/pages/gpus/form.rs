@@ -155,7 +155,7 @@ mod tests {
         );
         assert!(read_sweep(&sms(), "66, 0").is_err());
         assert!(read_sweep(&sms(), &"5,".repeat(MAX_SWEEP_VALUES + 1)).is_err());
-        assert_eq!(suggested(&sms()), "66, 99, 132, 198, 264");
+        assert_eq!(suggested(&sms(), &[]), "66, 99, 132, 198, 264");
         assert!(read_sweep(&sms(), &suggested(&sms(), &[])).is_ok());
     }
 
