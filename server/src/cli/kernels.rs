@@ -12,13 +12,15 @@ use super::table::Table;
 const NAME_WIDTH: usize = 60;
 
 pub(crate) async fn show(run: &str, remote: &Remote, out: &mut Out) -> Result {
-    let comparison = remote.client()?.comparison(run).await?;
+    let client = remote.client()?;
+    let comparison = client.comparison(run).await?;
     if out.is_json() {
         return out.json(&comparison);
     }
     if comparison.rows.is_empty() {
         return out.line("No kernel of this run has finished yet.");
     }
+    let known = client.gpu_configs().await?;
     out.table(&table(&comparison))?;
     for gpu in &comparison.configs {
         let engines = comparison.engines.get(gpu).map(Vec::as_slice).unwrap_or_default();
@@ -31,6 +33,17 @@ pub(crate) async fn show(run: &str, remote: &Remote, out: &mut Out) -> Result {
             "{gpu}: {kind} by {}, median of its replicas",
             names.join(" and ")
         ))?;
+        let notes = known
+            .iter()
+            .find(|known| known.name == *gpu)
+            .map(|known| &known.notes);
+        for note in notes
+            .into_iter()
+            .flatten()
+            .filter(|_| engines.contains(&Engine::Cascade))
+        {
+            out.line(format_args!("{gpu}: {note}"))?;
+        }
     }
     Ok(())
 }
