@@ -119,6 +119,36 @@ fetch!(
     run_files(id: RunId) -> Vec<RunFile>, format!("/api/runs/{}/files", segment(id.as_str()))
 );
 
+/// A GPU with what a reader of its figures should know.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct GpuNote {
+    /// The GPU.
+    pub name: GpuName,
+    /// As in [`GpuConfig::notes`].
+    #[serde(default)]
+    pub notes: Vec<String>,
+}
+
+impl From<GpuConfig> for GpuNote {
+    fn from(gpu: GpuConfig) -> Self {
+        Self {
+            name: gpu.name,
+            notes: gpu.notes,
+        }
+    }
+}
+
+/// [`gpu_configs`] with nothing but the notes.
+///
+/// # Errors
+/// What the API would answer; status 0 when the server could not be reached.
+pub async fn gpu_notes() -> Result<Vec<GpuNote>, DataError> {
+    #[cfg(all(feature = "hydrate", not(feature = "ssr")))]
+    return browser::get("/api/gpu-configs").await;
+    #[cfg(not(all(feature = "hydrate", not(feature = "ssr"))))]
+    Ok(gpu_configs().await?.into_iter().map(GpuNote::from).collect())
+}
+
 fetch_packed!(
     /// [`run_digests`], read later.
     run_digests_packed = run_digests(id: RunId) -> SimStepDigest,

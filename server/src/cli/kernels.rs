@@ -1,6 +1,6 @@
 //! `cascade runs kernels`: a run's kernels on every GPU, beside the real ones where they are known.
 
-use cascade_api::{Comparison, Engine, GpuName};
+use cascade_api::{Comparison, Engine, GpuConfig, GpuName};
 
 use super::Result;
 use super::numbers::{shortened, time_ns};
@@ -33,17 +33,18 @@ pub(crate) async fn show(run: &str, remote: &Remote, out: &mut Out) -> Result {
             "{gpu}: {kind} by {}, median of its replicas",
             names.join(" and ")
         ))?;
-        let notes = known
-            .iter()
-            .find(|known| known.name == *gpu)
-            .map(|known| &known.notes);
-        for note in notes
-            .into_iter()
-            .flatten()
-            .filter(|_| engines.contains(&Engine::Cascade))
-        {
-            out.line(format_args!("{gpu}: {note}"))?;
+        if engines.contains(&Engine::Cascade) {
+            notes(&known, gpu, out)?;
         }
+    }
+    Ok(())
+}
+
+/// What a reader of a GPU's figures should know: whether they are validated, and on what.
+pub(super) fn notes(known: &[GpuConfig], gpu: &GpuName, out: &mut Out) -> Result {
+    let of = known.iter().filter(|known| known.name == *gpu);
+    for note in of.flat_map(|known| &known.notes) {
+        out.line(format_args!("{gpu}: {note}"))?;
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! `cascade runs`: list, show, watch, create and cancel.
 
-use cascade_api::{RunCreate, RunDetail, RunEntry, RunState, SimStepDigest, SimSummary};
+use cascade_api::{Engine, GpuName, RunCreate, RunDetail, RunEntry, RunState, SimStepDigest, SimSummary};
+use cascade_client::Client;
 
 use super::fail::Fail;
 use super::numbers::{four_digits, grouped_f64, shortened};
@@ -86,8 +87,10 @@ pub(crate) fn run(command: Command, out: &mut Out) -> Result {
         match command {
             Command::List { remote } => list(&remote, out).await,
             Command::Show { run, remote } => {
-                let run = remote.client()?.run(&run).await?;
-                show(&run, out)
+                let client = remote.client()?;
+                let run = client.run(&run).await?;
+                show(&run, out)?;
+                print_notes(&client, &run, out).await
             }
             Command::Kernels { run, remote } => kernels::show(&run, &remote, out).await,
             Command::Steps { run, remote } => steps(&remote.client()?.step_digests(&run).await?, out),
@@ -213,6 +216,20 @@ pub(crate) fn print(run: &RunDetail, out: &mut Out) -> Result {
         table.row(row(sim));
     }
     out.table(&table)
+}
+
+/// What the figures of our engine's GPUs rest on; nothing where the app does not say.
+pub(super) async fn print_notes(client: &Client, run: &RunDetail, out: &mut Out) -> Result {
+    let ours = run.sims.iter().filter(|sim| sim.engine == Engine::Cascade);
+    // Sims come by GPU.
+    let mut gpus: Vec<&GpuName> = ours.map(|sim| &sim.gpu_config).collect();
+    gpus.dedup();
+    if gpus.is_empty() || out.is_json() {
+        return Ok(());
+    }
+    let known = client.gpu_configs().await.unwrap_or_default();
+    gpus.into_iter()
+        .try_for_each(|gpu| kernels::notes(&known, gpu, out))
 }
 
 fn row(sim: &SimSummary) -> [String; 9] {

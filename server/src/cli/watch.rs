@@ -9,7 +9,7 @@ use super::Result;
 use super::fail::Fail;
 use super::numbers::{counted, grouped, shortened, time_ns};
 use super::out::{Out, note};
-use super::runs::{ended, print};
+use super::runs::{ended, print, print_notes};
 
 /// Prints what happens. As JSON, one event a line.
 pub(crate) async fn follow(client: &Client, run: &str, out: &mut Out) -> Result {
@@ -69,6 +69,7 @@ pub(crate) async fn follow(client: &Client, run: &str, out: &mut Out) -> Result 
         {
             if !quiet {
                 print(run, out)?;
+                print_notes(client, run, out).await?;
             }
             return ended(run);
         }

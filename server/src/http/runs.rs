@@ -25,6 +25,8 @@ use crate::openapi::{
 
 /// Rows that are given where none are asked for.
 const ROWS: u64 = 1_000;
+/// Rows that may be asked for at once.
+const MOST_ROWS: u64 = 10_000;
 
 /// Creates a run and starts launching its sims in the background.
 #[utoipa::path(post, path = "/api/runs", tag = "runs", request_body = RunCreate, responses(
@@ -185,7 +187,7 @@ pub(crate) struct Rows {
     params(
         ("run_id" = String, Path, description = "The run's id."),
         ("from" = Option<u64>, Query, description = "Position of the first row; 0 by default."),
-        ("rows" = Option<u64>, Query,
+        ("rows" = Option<u64>, Query, maximum = 10_000,
             description = "How many rows at most, 1,000 by default; there are fewer where the run's sims are many.")),
     responses(
         (status = 200, description = "The rows.", body = KernelSlice),
@@ -200,6 +202,11 @@ pub(crate) async fn kernel_rows(
 ) -> Result<Json<KernelSlice>, Error> {
     let Query(rows) = rows.map_err(|error| Error::Query(error.body_text()))?;
     let most = rows.rows.unwrap_or(ROWS);
+    if most > MOST_ROWS {
+        return Err(Error::Query(format!(
+            "rows: at most {MOST_ROWS} at once, not {most}"
+        )));
+    }
     Ok(Json(state.service.run_slice(&id, rows.from, most).await?))
 }
 

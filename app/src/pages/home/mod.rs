@@ -6,7 +6,7 @@ mod send;
 
 use std::time::Duration;
 
-use cascade_api::RunDetail;
+use cascade_api::{RunDetail, RunState};
 use cascade_scene::format;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -14,9 +14,10 @@ use leptos_meta::Title;
 
 use super::runs::run_table;
 use super::traces::trace_table;
-use crate::data::segment;
+use crate::data::{GpuNote, segment};
 use crate::ui::{
-    Age, ButtonLink, Card, Look, PageHead, Progress, ReplayBadge, RunBadge, SampleBadge, Tile, loaded,
+    Age, ButtonLink, Card, GpuNotes, Look, PageHead, Progress, ReplayBadge, RunBadge, SampleBadge, Tile,
+    engine_gpus, loaded,
 };
 use facts::{Facts, GpuOutcome, Outcome, load};
 use guide::Guide;
@@ -97,9 +98,18 @@ fn Overview(
                 .into_iter()
                 .map(|result| view! { <Latest result /> })
                 .collect();
+            let (of, notes) = facts.with(|facts| {
+                let done = facts
+                    .details
+                    .iter()
+                    .filter(|run| run.summary.state != RunState::Active);
+                let notes = facts.gpus.iter().cloned().map(GpuNote::from).collect::<Vec<_>>();
+                (engine_gpus(done.flat_map(|run| &run.sims)), notes)
+            });
             view! {
                 <Card title="Latest results" aside=|| view! { <a href="/runs">"All runs"</a> }>
                     <div class="tile-grid">{tiles}</div>
+                    <GpuNotes of notes />
                 </Card>
             }
         })

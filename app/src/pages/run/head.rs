@@ -5,11 +5,12 @@ use cascade_scene::format;
 use cascade_scene::request::SAMPLE_NOTE;
 use leptos::prelude::*;
 
-use crate::data::{self, segment};
+use crate::data::{self, GpuNote, segment};
 use crate::live::{Link, Live};
 use crate::ui::{
-    Age, Badge, Button, ButtonLink, ConfirmDialog, Crumb, Elapsed, EngineBadge, Icon, IconName, Look, Notice,
-    PageHead, Progress, ReplayBadge, RunBadge, SampleBadge, Stat, Tone, TraceMarks,
+    Age, Badge, Button, ButtonLink, ConfirmDialog, Crumb, Elapsed, EngineBadge, GpuNotes, Icon, IconName,
+    Look, Notice, PageHead, Progress, ReplayBadge, RunBadge, SampleBadge, Stat, Tone, TraceMarks,
+    engine_gpus,
 };
 
 /// Title, state, actions and figures.
@@ -17,6 +18,8 @@ use crate::ui::{
 pub(super) fn Head(
     /// The run.
     live: Live,
+    /// What a reader of its figures should know of its GPUs.
+    notes: Vec<GpuNote>,
 ) -> impl IntoView {
     let run = live.run;
     let (id, sample, replay, trace) = run.with_untracked(|run| {
@@ -78,6 +81,7 @@ pub(super) fn Head(
         </p>
         {move || failed.get().map(|text| view! { <Notice tone=Tone::Bad><p>{text}</p></Notice> })}
         <Figures live />
+        <GpuNotes of=run.with_untracked(|run| engine_gpus(&run.sims)) notes />
         <ConfirmDialog
             open=asking
             title="Cancel this run?"

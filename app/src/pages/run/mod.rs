@@ -18,10 +18,10 @@ use leptos_meta::Title;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{query_signal_with_options, use_params_map};
 
-use crate::data::{self, DataError, Packed};
+use crate::data::{self, DataError, GpuNote, Packed};
 use crate::live::Live;
 use crate::part::{in_sight, once};
-use crate::ui::loaded;
+use crate::ui::{engine_gpus, loaded};
 use head::Head;
 use kernels::Kernels;
 use tile::Tiles;
@@ -30,7 +30,13 @@ use tile::Tiles;
 const FIRST_ROWS: u64 = 40;
 
 /// What the first paint shows.
-type RunFacts = (RunDetail, KernelSlice, Packed<RunFile>, Packed<SimStepDigest>);
+type RunFacts = (
+    RunDetail,
+    KernelSlice,
+    Packed<RunFile>,
+    Packed<SimStepDigest>,
+    Vec<GpuNote>,
+);
 
 /// One run by the id in the address.
 #[component]
@@ -40,7 +46,7 @@ pub(crate) fn RunPage() -> impl IntoView {
     let facts = Resource::new(id, read);
     view! {
         <Title text=move || id().to_string() />
-        <div class="page">{loaded(facts, |(run, kernels, files, digests)| view! { <Run run kernels files digests /> })}</div>
+        <div class="page">{loaded(facts, |(run, kernels, files, digests, notes)| view! { <Run run kernels files digests notes /> })}</div>
     }
 }
 
@@ -51,11 +57,15 @@ async fn read(id: RunId) -> Result<RunFacts, DataError> {
     for sim in &mut run.sims {
         sim.log_tail = Vec::new();
     }
+    let of = engine_gpus(&run.sims);
+    let mut notes = data::gpu_notes().await?;
+    notes.retain(|gpu| of.contains(&gpu.name));
     Ok((
         run,
         data::run_slice(id.clone(), 0, FIRST_ROWS).await?,
         data::run_files_packed(id.clone()).await?,
         data::run_digests_packed(id).await?,
+        notes,
     ))
 }
 
@@ -70,6 +80,8 @@ fn Run(
     files: Packed<RunFile>,
     /// Its predicted requests then.
     digests: Packed<SimStepDigest>,
+    /// What a reader of its figures should know of its GPUs.
+    notes: Vec<GpuNote>,
 ) -> impl IntoView {
     let id = run.summary.id.clone();
     let sample = run.summary.sample || run.trace.sample;
@@ -116,7 +128,7 @@ fn Run(
         false => (None, Some(request())),
     };
     view! {
-        <Head live />
+        <Head live notes />
         <Tiles live sample selected on_select />
         {first_request}
         <Kernels live on_open=Callback::new(move |index: u64| open_kernel.set(Some(index))) />

@@ -8,8 +8,8 @@ use leptos_meta::Title;
 use leptos_router::hooks::use_params_map;
 
 use super::card::Canvas;
-use crate::data::{self, DataError};
-use crate::ui::{ButtonLink, PageHead, RunBadge, SampleBadge, loaded};
+use crate::data::{self, DataError, GpuNote};
+use crate::ui::{ButtonLink, GpuNotes, PageHead, RunBadge, SampleBadge, engine_gpus, loaded};
 
 /// How often the page asks how far an active run is.
 const POLL: Duration = Duration::from_secs(2);
@@ -22,15 +22,15 @@ pub(crate) fn TimelinePage() -> impl IntoView {
     let facts = Resource::new(id, read);
     view! {
         <Title text=move || format!("Timeline · {}", id()) />
-        <div class="page timeline-page">{loaded(facts, |(run, steps)| view! { <Whole run steps /> })}</div>
+        <div class="page timeline-page">{loaded(facts, |(run, steps, notes)| view! { <Whole run steps notes /> })}</div>
     }
 }
 
 /// The run, and whether its sims sent step timelines.
-async fn read(id: RunId) -> Result<(RunDetail, bool), DataError> {
+async fn read(id: RunId) -> Result<(RunDetail, bool, Vec<GpuNote>), DataError> {
     let run = data::run(id.clone()).await?;
     let steps = !data::run_digests(id).await?.is_empty();
-    Ok((run, steps))
+    Ok((run, steps, data::gpu_notes().await?))
 }
 
 /// Head and canvas.
@@ -40,6 +40,8 @@ fn Whole(
     run: RunDetail,
     /// Whether there are steps.
     steps: bool,
+    /// What a reader of figures should know of GPUs.
+    notes: Vec<GpuNote>,
 ) -> impl IntoView {
     let id = run.summary.id.clone();
     let done = RwSignal::new(finished(&run));
@@ -54,6 +56,7 @@ fn Whole(
             actions=move || view! { <ButtonLink href=back>"Back to the run"</ButtonLink> }
         />
         <Canvas runs=vec![id] steps done />
+        <GpuNotes of=engine_gpus(&run.sims) notes />
     }
 }
 
