@@ -76,6 +76,21 @@ test("a kernel is selected, compared, and a link shows it again", async ({ page 
   await expect(panel(page)).toHaveCount(0);
 });
 
+test("a selected kernel says why it takes so long, and goes on saying it for the next one", async ({ page }) => {
+  await open(page, RUN());
+  const box = (await canvas(page).boundingBox())!;
+  await page.mouse.click(box.x + box.width * 0.55, box.y + FIRST_LANE);
+  await panel(page).getByText("Why it takes so long").click();
+  const kernel = panel(page).getByRole("article", { name: "Kernel" });
+  await expect(kernel).toContainText(/bound/i);
+  const before = await kernel.textContent();
+  await canvas(page).focus();
+  await page.keyboard.press("Shift+ArrowRight");
+  await expect(kernel).toContainText(/bound/i);
+  await expect.poll(() => kernel.textContent()).not.toBe(before);
+  await checkAccess(page);
+});
+
 test("a search dims the rest and goes from hit to hit", async ({ page }) => {
   await open(page, SAMPLE);
   await search(page).fill("splitkreduce");

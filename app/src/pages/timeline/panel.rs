@@ -1,14 +1,17 @@
 //! Words below the canvas: legend, what runs at the scrubber, the selected kernel, the longest kernels in view.
 
+use cascade_api::TimelineLevel;
 use cascade_scene::format;
 use cascade_scene::timeline::groups::{Group, REST};
 use cascade_scene::timeline::read::{Beside, Running};
 use cascade_scene::timeline::{Align, Filter};
 use leptos::prelude::*;
+use wasm_bindgen::JsCast;
 
 use super::card::Timeline;
 use super::stage::Stage;
 use super::told::Selected;
+use crate::pages::kernel::KernelPanel;
 use crate::ui::DataTable;
 
 /// Groups in the legend with a colour of their own, and one entry for the rest.
@@ -106,6 +109,8 @@ pub(super) fn Panel(
     /// The timeline.
     timeline: Timeline,
 ) -> impl IntoView {
+    // Whoever looks at causes keeps seeing them from kernel to kernel.
+    let open = RwSignal::new(false);
     let shown = move || {
         let selected = timeline.told.selection.get()?;
         let Selected {
@@ -116,8 +121,26 @@ pub(super) fn Panel(
             range,
             beside,
             lane,
-            ..
+            sim,
         } = selected;
+        // Steps are many kernels, and a measured kernel has nobody who could say why.
+        let sim = sim.filter(|_| timeline.told.level.get_untracked() == TimelineLevel::Kernels);
+        let why = sim.map(|(_, sim)| {
+            let asked = Signal::derive(move || open.get().then(|| (sim.clone(), number)));
+            view! {
+                <details
+                    class="timeline-why"
+                    open=open.get_untracked()
+                    on:toggle=move |event| {
+                        let details = event.target().and_then(|node| node.dyn_into::<web_sys::Element>().ok());
+                        open.set(details.is_some_and(|details| details.has_attribute("open")));
+                    }
+                >
+                    <summary>"Why it takes so long"</summary>
+                    <KernelPanel asked />
+                </details>
+            }
+        });
         let row = move |(at, beside): (usize, Beside)| {
             let ns = beside
                 .ns
@@ -151,6 +174,7 @@ pub(super) fn Panel(
                 <DataTable label="The selected kernel in every lane" columns=["Lane", "Source", "#Duration", "#Ratio"].map(str::to_owned).to_vec()>
                     {rows.into_view()}
                 </DataTable>
+                {why}
             </section>
         })
     };
