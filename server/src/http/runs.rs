@@ -177,7 +177,7 @@ fn bad_level(name: &str) -> Error {
 pub(crate) struct Rows {
     /// Position of the first.
     #[serde(default)]
-    from: u64,
+    from: u32,
     /// How many at most.
     rows: Option<u64>,
 }
@@ -186,7 +186,7 @@ pub(crate) struct Rows {
 #[utoipa::path(get, path = "/api/runs/{run_id}/kernel-rows", tag = "runs",
     params(
         ("run_id" = String, Path, description = "The run's id."),
-        ("from" = Option<u64>, Query, description = "Position of the first row; 0 by default."),
+        ("from" = Option<u64>, Query, maximum = 4_294_967_295_u64, description = "Position of the first row; 0 by default."),
         ("rows" = Option<u64>, Query, maximum = 10_000,
             description = "How many rows at most, 1,000 by default; there are fewer where the run's sims are many.")),
     responses(
@@ -207,7 +207,7 @@ pub(crate) async fn kernel_rows(
             "rows: at most {MOST_ROWS} at once, not {most}"
         )));
     }
-    Ok(Json(state.service.run_slice(&id, rows.from, most).await?))
+    Ok(Json(state.service.run_slice(&id, rows.from.into(), most).await?))
 }
 
 /// What sims sent about whole steps and requests, by GPU and replica.
