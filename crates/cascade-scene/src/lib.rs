@@ -19,3 +19,23 @@ pub mod request;
 pub mod sensitivity;
 pub mod sim;
 pub mod timeline;
+
+/// What a synthetic trace names as its GPU.
+const NO_GPU: &str = "none (synthetic)";
+
+/// What stands for a trace's own times on `gpu`: measured ones, or those that a synthetic trace was given.
+fn own_times(gpu: &str) -> String {
+    match gpu {
+        NO_GPU => "Assigned by a rule, not measured".to_owned(),
+        gpu => format!("Real {gpu}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn what_nobody_measured_is_not_called_real() {
+        assert_eq!(super::own_times("H100"), "Real H100");
+        assert!(!super::own_times("none (synthetic)").contains("Real"));
+    }
+}

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use cascade_accelsim::synth::SynthKernel;
+use cascade_accelsim::synth::{PROMPT, SynthKernel};
 use cascade_steps::{Kernel, MappedKernel, Request, Shape, Stamp, Step, Timeline};
 use serde_json::json;
 
@@ -55,6 +55,7 @@ pub(super) fn timeline(model: &str, kernels: &[SynthKernel], steps: u32) -> (Tim
             step: number,
             kind: if number == 0 { "prefill" } else { "decode" }.to_owned(),
             num_reqs: Some(1),
+            num_scheduled_tokens: Some(if number == 0 { PROMPT.into() } else { 1 }),
             baseline_wall_ns: Some(wall as f64),
             profiled_wall_ns: Some(wall as f64),
             gpu_busy_ns: Some(busy as f64),

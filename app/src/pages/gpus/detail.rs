@@ -37,7 +37,7 @@ fn Detail(
     let can_change = !detail.facts.is_empty();
     let asked = RwSignal::new(false);
     let failed = RwSignal::new(None::<String>);
-    let delete = Action::new_local({
+    let delete = Action::new({
         let name = name.clone();
         move |(): &()| data::delete_gpu(name.clone())
     });
@@ -96,7 +96,7 @@ fn Detail(
             title="Delete this GPU?"
             confirm="Delete"
             on_confirm=move |()| {
-                delete.dispatch_local(());
+                delete.dispatch(());
             }
         >
             <p>"Runs that used it would lose their times, so one that was used stays."</p>

@@ -44,7 +44,7 @@ pub(super) fn Stacked(
         })
         .collect();
     view! {
-        <div class="stacked" role="img" aria-label=format!("{label}; the table below lists the parts")>{pieces}</div>
+        <div class="stall-bar" role="img" aria-label=format!("{label}; the table below lists the parts")>{pieces}</div>
         <Table label head=["", "#Share"] unit>{rows}</Table>
     }
 }

@@ -22,7 +22,8 @@ pub(super) fn Sensitivity(
         leptos::task::spawn_local_scoped(async move {
             // Without them there is no chart; the times are in the table of kernels all the same.
             if let Ok(mut all) = data::gpu_configs().await {
-                live.run.with_untracked(|run| {
+                // The page may be gone by now, and the run with it.
+                _ = live.run.try_with_untracked(|run| {
                     let entries = &run.summary.entries;
                     all.retain(|gpu| entries.iter().any(|entry| entry.gpu_config == gpu.name));
                 });

@@ -11,7 +11,7 @@ pub const MAX_STEPS: u32 = 64;
 /// CUDA context that the files are named after.
 const CONTEXT: &str = "0x5ca1ed";
 /// Tokens in the prompt of the first pass.
-const PROMPT: u32 = 32;
+pub const PROMPT: u32 = 32;
 /// KV cache that a pass copies from block to block, as beam search and parallel sampling do: the one kernel of a
 /// pass that is bound by DRAM, so that GPUs with different memories differ.
 const COPIED_BYTES: u64 = 3 << 20;

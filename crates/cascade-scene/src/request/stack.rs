@@ -8,6 +8,7 @@ use cascade_api::{GroupDigest, KindDigest, StepDigest};
 use super::Column;
 use super::figure::Unit;
 use crate::chart::{GPU_COLORS, Hue, ticks};
+use crate::own_times;
 
 /// Groups with a colour of their own; the others are added up.
 const GROUPS: usize = GPU_COLORS - 1;
@@ -99,7 +100,7 @@ impl StackChart {
             && let Some(parts) = parts(first, step, true)
         {
             let gpu = first.real_gpu.as_deref().unwrap_or("GPU");
-            bars.push((format!("Real {gpu}"), true, parts));
+            bars.push((own_times(gpu), true, parts));
         }
         for column in columns {
             if let Some(parts) =

@@ -7,6 +7,7 @@ use super::lane::{StepSpan, Track};
 use super::view::View;
 use crate::engine;
 use crate::format;
+use crate::{NO_GPU, own_times};
 
 /// How lanes are lined up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -174,8 +175,8 @@ impl Scene {
 /// A lane of an answer.
 fn read(run: &str, several: bool, kinds: &[u32], lane: TimelineLane) -> Lane {
     let title = match (&lane.sim_id, several) {
-        (None, false) => format!("Real · {}", lane.gpu_config),
-        (None, true) => format!("Real · {} · {run}", lane.gpu_config),
+        (None, false) => own_times(lane.gpu_config.as_str()),
+        (None, true) => format!("{} · {run}", own_times(lane.gpu_config.as_str())),
         (Some(_), false) => format!("{} · replica {}", lane.gpu_config, lane.replica),
         (Some(_), true) => format!("{} · replica {} · {run}", lane.gpu_config, lane.replica),
     };
@@ -185,7 +186,11 @@ fn read(run: &str, several: bool, kinds: &[u32], lane: TimelineLane) -> Lane {
         .collect();
     Lane {
         title,
-        source: lane.engine.map_or_else(|| "measured".to_owned(), engine::label),
+        source: match lane.engine {
+            Some(engine) => engine::label(engine),
+            None if lane.gpu_config.as_str() == NO_GPU => "assumed".to_owned(),
+            None => "measured".to_owned(),
+        },
         run: run.to_owned(),
         sim: lane.sim_id,
         engine: lane.engine,
