@@ -235,7 +235,7 @@ test("100,000 kernels on each of 8 lanes pan and zoom smoothly", async ({ page }
   }
   expect(report.scriptMedianMs).toBeLessThan(8);
   // Where others take the processors, some frames are late whoever draws them, and their script is stopped half-way.
-  test.skip(load > cpus().length + 2, `the machine is busy: a load of ${load} on ${cpus().length} processors`);
+  test.skip(load > cpus().length + 2 && late(report), `the machine is busy: a load of ${load} on ${cpus().length} processors`);
   expect(report.scriptP95Ms).toBeLessThan(8);
   expect(report.firstDrawMs).toBeLessThan(300);
   expect(report.framesPerSecond).toBeGreaterThanOrEqual(55);
