@@ -115,7 +115,7 @@ where
                     match part().await {
                         Ok(view) => break view,
                         // The server's markup stands meanwhile.
-                        Err(_) => sleep(RETRY_AFTER).await,
+                        Err(_) => gloo_timers::future::sleep(RETRY_AFTER).await,
                     }
                 };
                 frame.set_inner_html("");
@@ -131,13 +131,4 @@ where
             None => fetch(),
         }
     });
-}
-
-/// Waits.
-async fn sleep(time: Duration) {
-    let timer = web_sys::js_sys::Promise::new(&mut |done, _| {
-        set_timeout(move || _ = done.call0(&wasm_bindgen::JsValue::NULL), time);
-    });
-    // It is never refused.
-    _ = wasm_bindgen_futures::JsFuture::from(timer).await;
 }

@@ -20,6 +20,9 @@ pub struct KernelLaunch {
     pub instructions: Option<u64>,
 }
 
+/// `source_gpu` of a synthetic trace: nothing was measured on it.
+pub const SYNTHETIC_GPU: &str = "none (synthetic)";
+
 /// A trace without its kernels.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

@@ -442,7 +442,7 @@ fn put(times: &mut Vec<f64>, at: usize, ns: Option<f64>) {
 }
 
 /// Places in the order of what they are sorted by, equal ones as they came; what has no number stands last either
-/// way. The one sort of the pages: each more is 4 KB of their module.
+/// way. One sort for all orders: each more would be 4 KB of the page's module.
 fn ordered(mut keyed: Vec<(f64, u32)>, descending: bool) -> Vec<u32> {
     keyed.sort_by(|(a, _), (b, _)| match (a.is_nan(), b.is_nan()) {
         (false, false) if descending => b.total_cmp(a),

@@ -20,13 +20,10 @@ pub mod sensitivity;
 pub mod sim;
 pub mod timeline;
 
-/// What a synthetic trace names as its GPU.
-const NO_GPU: &str = "none (synthetic)";
-
 /// What stands for a trace's own times on `gpu`: measured ones, or those that a synthetic trace was given.
 fn own_times(gpu: &str) -> String {
     match gpu {
-        NO_GPU => "Assigned by a rule, not measured".to_owned(),
+        cascade_api::SYNTHETIC_GPU => "Assigned by a rule, not measured".to_owned(),
         gpu => format!("Real {gpu}"),
     }
 }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use cascade_accelsim::synth::{PROMPT, SynthKernel};
+use cascade_accelsim::synth::{NO_GPU, PROMPT, SynthKernel};
 use cascade_steps::{Kernel, MappedKernel, Request, Shape, Stamp, Step, Timeline};
 use serde_json::json;
 
@@ -72,7 +72,7 @@ pub(super) fn timeline(model: &str, kernels: &[SynthKernel], steps: u32) -> (Tim
         ("run_name", json!("synthetic")),
         ("model", json!(model)),
         ("repeats", json!(1)),
-        ("gpu_name", json!("none (synthetic)")),
+        ("gpu_name", json!(NO_GPU)),
         ("synthetic", json!(true)),
         ("note", json!(NOTE)),
     ] {
@@ -138,6 +138,11 @@ mod tests {
     use cascade_accelsim::synth::{Arch, model_like};
 
     use super::timeline;
+
+    #[test]
+    fn pages_know_a_gpu_that_is_none() {
+        assert_eq!(cascade_accelsim::synth::NO_GPU, cascade_api::SYNTHETIC_GPU);
+    }
 
     #[test]
     fn every_kernel_has_its_place_and_the_parts_make_the_request() {

@@ -19,17 +19,16 @@ pub(super) fn Sensitivity(
 ) -> impl IntoView {
     let gpus = RwSignal::new(Vec::<GpuConfig>::new());
     Effect::new(move || {
-        leptos::task::spawn_local_scoped(async move {
+        leptos::task::spawn_local_scoped_with_cancellation(async move {
             // Without them there is no chart; the times are in the table of kernels all the same.
             if let Ok(mut all) = data::gpu_configs().await {
-                // The page may be gone by now, and the run with it.
-                _ = live.run.try_with_untracked(|run| {
+                live.run.with_untracked(|run| {
                     let entries = &run.summary.entries;
                     all.retain(|gpu| entries.iter().any(|entry| entry.gpu_config == gpu.name));
                 });
                 // A run without a hypothetical GPU is no sweep, whatever its kernels took.
                 if all.iter().any(|gpu| gpu.derived.is_some()) {
-                    _ = gpus.try_set(all);
+                    gpus.set(all);
                 }
             }
         });

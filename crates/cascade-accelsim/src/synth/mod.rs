@@ -16,7 +16,7 @@ mod tests;
 use std::io::Write;
 
 pub use kernels::{Copy, Decode, FmaChain, Gemm, LayerNorm, Reduction};
-pub use model::{MAX_STEPS, MODELS, ModelPreset, PROMPT, SynthTrace, model_like};
+pub use model::{MAX_STEPS, MODELS, ModelPreset, NO_GPU, PROMPT, SynthTrace, model_like};
 
 use kernels::Workload;
 use program::WarpCode;

@@ -10,6 +10,8 @@ use crate::trace::{TraceErrorKind, TraceFormat};
 pub const MAX_STEPS: u32 = 64;
 /// CUDA context that the files are named after.
 const CONTEXT: &str = "0x5ca1ed";
+/// What a synthetic trace names as the GPU it was recorded on.
+pub const NO_GPU: &str = "none (synthetic)";
 /// Tokens in the prompt of the first pass.
 pub const PROMPT: u32 = 32;
 /// KV cache that a pass copies from block to block, as beam search and parallel sampling do: the one kernel of a
@@ -292,7 +294,7 @@ impl SynthTrace {
             })
             .collect();
         format!(
-            "{{\n  \"status\": \"ok\",\n  \"model\": \"{}\",\n  \"layers\": [{}],\n  \"gpu\": \"none (synthetic)\",\n  \
+            "{{\n  \"status\": \"ok\",\n  \"model\": \"{}\",\n  \"layers\": [{}],\n  \"gpu\": \"{NO_GPU}\",\n  \
              \"trace_gpu_arch\": \"sm_{}\",\n  \"suggested_sim_config\": \"{}\",\n  \"synthetic\": true,\n  \
              \"note\": \"Synthetic trace: written by Cascade, not recorded on a GPU. Kernels are like those of the \
              model but scaled down: {}. Prompt of {PROMPT} tokens.\"\n}}\n",

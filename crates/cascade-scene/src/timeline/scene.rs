@@ -1,13 +1,13 @@
 //! All lanes of a timeline, from the answers of one or several runs.
 
-use cascade_api::{Engine, RunTimeline, SimId, TimelineLane, TimelineSteps};
+use cascade_api::{Engine, RunTimeline, SYNTHETIC_GPU, SimId, TimelineLane, TimelineSteps};
 
 use super::groups::{Filter, Kinds, Painted};
 use super::lane::{StepSpan, Track};
 use super::view::View;
 use crate::engine;
 use crate::format;
-use crate::{NO_GPU, own_times};
+use crate::own_times;
 
 /// How lanes are lined up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -188,7 +188,7 @@ fn read(run: &str, several: bool, kinds: &[u32], lane: TimelineLane) -> Lane {
         title,
         source: match lane.engine {
             Some(engine) => engine::label(engine),
-            None if lane.gpu_config.as_str() == NO_GPU => "assumed".to_owned(),
+            None if lane.gpu_config.as_str() == SYNTHETIC_GPU => "assumed".to_owned(),
             None => "measured".to_owned(),
         },
         run: run.to_owned(),

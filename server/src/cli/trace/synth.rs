@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use cascade_accelsim::post::folder::PROCESSED_LIST;
 use cascade_accelsim::synth::{
-    Arch, Copy, Counts, Decode, FmaChain, Gemm, KernelShape, LayerNorm, Reduction, SynthKernel, model_like,
+    Arch, Copy, Counts, Decode, FmaChain, Gemm, KernelShape, LayerNorm, NO_GPU, Reduction, SynthKernel,
+    model_like,
 };
 use cascade_accelsim::trace::TraceFormat;
 use cascade_server::synthetic;
@@ -211,7 +212,7 @@ impl Folder<'_> {
         let metadata = json!({
             "status": "ok",
             "model": null,
-            "gpu": "none (synthetic)",
+            "gpu": NO_GPU,
             "trace_gpu_arch": format!("sm_{}", arch.binary()),
             "suggested_sim_config": arch.config(),
             "synthetic": true,
