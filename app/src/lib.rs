@@ -144,7 +144,7 @@ pub fn App() -> AnyView {
     .into_any()
 }
 
-/// Moves the focus along with the pages; inside the router, which knows the path.
+/// Focus and scroll position follow the pages; inside the router, which knows the path.
 #[component]
 fn FollowRoute() -> impl IntoView {
     layout::follow_route();

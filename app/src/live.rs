@@ -191,11 +191,16 @@ impl Live {
         self.log.set(LogText::default());
         leptos::task::spawn_local_scoped(async move {
             let read = data::log_end(sim.clone(), bytes).await;
-            if self.followed.try_get_untracked().flatten() == Some(sim)
-                && let Ok(piece) = read
-            {
-                _ = self.log.try_update(|log| log.before(&piece.text, piece.from));
+            if self.followed.try_get_untracked().flatten() != Some(sim) {
+                return;
             }
+            let (text, from) = match read {
+                Ok(piece) => (piece.text, piece.from),
+                // The app answered that there is none; without an answer the next snapshot reads again.
+                Err(error) if error.status != 0 => (String::new(), 0),
+                Err(_) => return,
+            };
+            _ = self.log.try_update(|log| log.before(&text, from));
         });
     }
 

@@ -72,7 +72,7 @@ test("samples show how they agree with real time, and other traces are paired by
   const text = plain(await card.textContent());
   expect(text).toMatch(/A · SM90_H100 mean absolute error [0-9.]+ % over 1[01] means of kernel groups/);
   expect(text).toContain("reconstructed from published statistics");
-  expect(text).toMatch(/B · SM90_H200 not shown: counterfactual/);
+  expect(text).toMatch(/B · SM90_H200 not shown: the real times are of another GPU/);
   const chart = card.getByRole("img", { name: /Simulated against real time/ });
   await expect(chart.locator("svg circle").first()).toBeVisible();
   await chart.focus();
@@ -89,6 +89,17 @@ test("samples show how they agree with real time, and other traces are paired by
   await page.getByRole("group", { name: "Compare to" }).first().getByRole("button", { name: "C" }).click();
   await expect(page.getByText("paired by readable name, grid and block").first()).toBeVisible();
   await expect(page.getByText(/that only one of the two has/)).toBeVisible();
+});
+
+test("without a question the newest own run is compared within itself", async ({ page }) => {
+  await signIn(page, "/compare");
+  await hydrated(page);
+  const columns = page.locator(".compare-column");
+  expect(await columns.count()).toBeGreaterThan(0);
+  const badges = await columns.locator(".badge").allTextContents();
+  for (const mark of ["Sample", "Replay"]) expect(badges).not.toContain(mark);
+  for (const text of await page.locator("td, .compare-headline, .waterfall-value").allTextContents())
+    expect(plain(text), "a rounded zero has no sign, and a unit one space").not.toMatch(/[+-]0(\.0+)? |  +%/);
 });
 
 test("replicas and what is not there are said in words", async ({ page }) => {
@@ -124,7 +135,8 @@ for (const scheme of ["light", "dark"] as const) {
       await signIn(page);
       for (const [name, path] of [
         ["compare-run", `/compare?runs=${RUN()}`],
-        ["compare-samples", "/compare"],
+        ["compare-own", "/compare"],
+        ["compare-samples", "/compare?set=opt125m-e2e"],
         ["compare-none", "/compare?of="],
       ]) {
         await page.goto(BASE() + path);

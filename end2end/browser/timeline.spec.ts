@@ -1,7 +1,7 @@
 // The timeline: wheel, drag, keys, search, selection and links on a real run, and how smooth it is with many kernels.
 import { cpus, loadavg } from "node:os";
 import type { Page } from "@playwright/test";
-import { RUN, checkAccess, expect, hydrated, signIn, test } from "./open";
+import { BASE, RUN, checkAccess, expect, hydrated, signIn, test } from "./open";
 
 const SAMPLE = "run-sample-opt125m-h100-e2e";
 /** Where a lane's kernels are, in px below the canvas's upper edge: minimap, ruler and the lane's name come first. */
@@ -94,15 +94,21 @@ test("a selected kernel says why it takes so long, and goes on saying it for the
 test("a search dims the rest and goes from hit to hit", async ({ page }) => {
   await open(page, SAMPLE);
   await search(page).fill("splitkreduce");
-  await expect(page.locator(".timeline-count")).toContainText(/^[1-9][0-9]* of [0-9]+$/);
+  const count = page.locator(".timeline-count");
+  await expect(count).toHaveText(/^[1-9][0-9,]* hits$/);
+  const hits = (await count.textContent())!.replace(" hits", "");
   await search(page).press("Enter");
   await expect(panel(page).locator("h3")).toContainText("splitKreduce");
+  await expect(count).toHaveText(`1 of ${hits}`);
   const first = await panel(page).locator("h3").textContent();
   await page.getByRole("button", { name: "Next hit" }).click();
+  await expect(count).toHaveText(`2 of ${hits}`);
   await page.getByRole("button", { name: "Previous hit" }).click();
   await expect(panel(page).locator("h3")).toHaveText(first!);
+  await search(page).press("Shift+Enter");
+  await expect(count).toHaveText(`${hits} of ${hits}`);
   await search(page).fill("no such kernel");
-  await expect(page.locator(".timeline-count")).toContainText("0 of");
+  await expect(count).toHaveText("no hit");
   await expect(page.getByRole("button", { name: "Next hit" })).toBeDisabled();
 });
 
@@ -129,6 +135,114 @@ test("a run's page has the timeline, on a phone too, in the light and in the dar
     await expect(page.locator("canvas[data-drawn]")).toBeVisible();
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
   }
+});
+
+test("the wheel alone scrolls and says which key zooms, until that is known", async ({ page }) => {
+  await open(page, RUN());
+  const box = (await canvas(page).boundingBox())!;
+  const hint = page.locator(".timeline-hint");
+  await page.mouse.move(box.x + box.width / 2, box.y + FIRST_LANE);
+  await page.mouse.wheel(0, 40);
+  await expect(hint).toHaveText(/^(Ctrl|⌘) \+ wheel zooms$/);
+  expect(await view(page)).toBeNull();
+  await expect(hint).toHaveCount(0);
+  await page.keyboard.down("Control");
+  await page.mouse.wheel(0, -100);
+  await page.keyboard.up("Control");
+  expect(await view(page)).not.toBeNull();
+  await page.mouse.wheel(0, 40);
+  await page.waitForTimeout(200);
+  await expect(hint).toHaveCount(0);
+});
+
+test("another run is added and left out again, and the link says so", async ({ page }) => {
+  await open(page, RUN());
+  const choice = page.getByRole("combobox", { name: "Add a run" });
+  await choice.selectOption(SAMPLE);
+  await expect(page).toHaveURL(new RegExp(`with=${SAMPLE}`));
+  const added = page.locator(".timeline-run");
+  await expect(added).toContainText(SAMPLE);
+  await expect(choice.locator(`option[value="${SAMPLE}"]`)).toHaveCount(0);
+  await page.reload();
+  await expect(added).toContainText(SAMPLE);
+  await checkAccess(page);
+  await page.getByRole("button", { name: `Leave ${SAMPLE} out` }).click();
+  await expect(added).toHaveCount(0);
+  await expect(page).not.toHaveURL(/with=/);
+});
+
+test("out of sight nothing is fetched, and back in sight the lanes catch up", async ({ page }) => {
+  let asked = 0;
+  let done = 1;
+  await page.route("**/api/runs/*/timeline*", (route) => {
+    asked += 1;
+    return route.fulfill({ contentType: "application/json", body: invented(1, done) });
+  });
+  await signIn(page);
+  await hydrated(page);
+  // An active run: every answer has one more kernel.
+  const run = await (await page.request.get(`${BASE()}/api/runs/${RUN()}`)).json();
+  await page.route(`**/api/runs/${RUN()}`, (route) => {
+    done += 1;
+    run.state = "active";
+    run.sims[0].kernels_done = done;
+    return route.fulfill({ contentType: "application/json", body: JSON.stringify(run) });
+  });
+  // The server would render the run as it is, so the page is reached by a link inside the app.
+  await page.evaluate((href) => {
+    const link = document.createElement("a");
+    link.href = href;
+    document.body.append(link);
+    link.click();
+  }, `/runs/${RUN()}/timeline`);
+  await expect(page.locator("canvas[data-drawn]")).toBeVisible({ timeout: 30_000 });
+  await expect.poll(() => asked, { timeout: 20_000 }).toBeGreaterThan(3);
+
+  const room = await page.addStyleTag({ content: ".timeline { margin-top: 300vh }" });
+  await page.waitForTimeout(2_500);
+  const before = asked;
+  await page.waitForTimeout(5_000);
+  expect(asked, "nothing is asked for out of sight").toBe(before);
+  await room.evaluate((style) => (style as Element).remove());
+  await expect.poll(() => asked, { timeout: 3_000 }).toBeGreaterThan(before);
+});
+
+test.describe("fingers", () => {
+  test.use({ hasTouch: true });
+
+  test("two fingers zoom, one moves", async ({ page }) => {
+    await open(page, RUN());
+    const box = (await canvas(page).boundingBox())!;
+    const devtools = await page.context().newCDPSession(page);
+    const [y, middle] = [box.y + FIRST_LANE, box.x + box.width / 2];
+    const touch = (type: "touchStart" | "touchMove" | "touchEnd", ...xs: number[]) =>
+      devtools.send("Input.dispatchTouchEvent", { type, touchPoints: xs.map((x, id) => ({ x, y, id })) });
+
+    await touch("touchStart", middle - 50);
+    await touch("touchStart", middle - 50, middle + 50);
+    for (let apart = 60; apart <= 150; apart += 10) await touch("touchMove", middle - apart, middle + apart);
+    await touch("touchEnd");
+    const pinched = (await view(page))!;
+    expect(pinched[0]).toBeGreaterThan(0);
+    const span = pinched[1] - pinched[0];
+    await canvas(page).focus();
+    await page.keyboard.press("End");
+    const end = (await view(page))![1];
+    expect(span / end, "three times as far apart is a third of the time").toBeCloseTo(1 / 3, 1);
+    await expect(panel(page), "a pinch selects nothing").toHaveCount(0);
+
+    const before = (await view(page))!;
+    await touch("touchStart", middle);
+    for (let to = middle; to <= middle + 150; to += 15) await touch("touchMove", to);
+    await touch("touchEnd");
+    const moved = (await view(page))!;
+    expect(moved[0]).toBeLessThan(before[0]);
+    expect(moved[1] - moved[0]).toBeCloseTo(before[1] - before[0], 1);
+    const px = ((before[0] - moved[0]) / (before[1] - before[0])) * box.width;
+    // The browser keeps the first few px to tell a pan from a tap.
+    expect(px).toBeGreaterThan(100);
+    expect(px).toBeLessThanOrEqual(151);
+  });
 });
 
 /**

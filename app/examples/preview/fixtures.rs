@@ -190,6 +190,7 @@ fn run(id: &str, trace_id: &str, sims: Vec<SimSummary>) -> RunDetail {
             sim_counts: sim_counts(sims.iter().map(|sim| sim.state)),
             sample: false,
             replay: sims.iter().any(|sim| sim.engine == Engine::Replay),
+            synthetic: trace.synthetic,
         },
         trace,
         sims,

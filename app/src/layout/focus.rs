@@ -9,7 +9,7 @@ use wasm_bindgen::JsCast;
 const FRAMES: u32 = 300;
 
 /// Moves the focus whenever the path changes; a change of the query alone is the same page.
-pub(crate) fn follow_route() {
+pub(super) fn follow() {
     let path = use_location().pathname;
     Effect::new(move |before: Option<(String, Option<String>)>| {
         let now = path.get();
@@ -42,7 +42,12 @@ fn focus_when_there(old: Option<String>, frames: u32) {
         });
         match heading().filter(|new| new.text_content() != old) {
             Some(_) if in_page => {}
-            Some(new) => _ = new.focus(),
+            Some(new) => {
+                // Where the page is scrolled to is not the focus's business.
+                let options = web_sys::FocusOptions::new();
+                options.set_prevent_scroll(true);
+                _ = new.focus_with_options(&options);
+            }
             None if frames > 0 => focus_when_there(old, frames - 1),
             None => {}
         }

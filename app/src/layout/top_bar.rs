@@ -28,9 +28,10 @@ pub(crate) fn TopBar() -> impl IntoView {
                     <nav class="nav" aria-label="Main">
                         <A href="/traces">"Traces"</A>
                         <A href="/runs">"Runs"</A>
+                        <A href="/compare">"Compare"</A>
                         <A href="/explore">"Explorer"</A>
                         <A href="/gpus">"GPUs"</A>
-                        <a class="wide-only" href="/docs" rel="external">"Docs"</a>
+                        <a href="/docs" rel="external">"Docs"</a>
                     </nav>
                 </Show>
                 <div class="top-bar-end">

@@ -126,11 +126,15 @@ pub fn TraceMarks<'a>(
     /// The trace.
     trace: &'a TraceSummary,
 ) -> impl IntoView + use<> {
-    let synthetic = trace
-        .synthetic
-        .then(|| view! { <Badge text="synthetic" tone=Tone::Warn title="Made by the synthesiser, not captured from a GPU" /> });
+    let synthetic = trace.synthetic.then(|| view! { <SyntheticBadge /> });
     let sample = trace.sample.then(|| view! { <SampleBadge /> });
     (synthetic, sample)
+}
+
+/// Marks a trace that nobody captured, and what was made from it.
+#[component]
+pub fn SyntheticBadge() -> impl IntoView {
+    view! { <Badge text="Synthetic" tone=Tone::Warn title="Its trace was made by the synthesiser, not captured from a GPU" /> }
 }
 
 /// Marks what is bundled with the app.

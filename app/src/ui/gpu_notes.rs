@@ -3,7 +3,11 @@
 use cascade_api::{Engine, GpuName, SimSummary};
 use leptos::prelude::*;
 
+use super::DocLink;
 use crate::data::GpuNote;
+
+/// How notes name the document about the engine. They are read in terminals and in files, too, where it is a path.
+const SEE: &str = "see docs/engine.md";
 
 /// GPUs that our engine works on in these sims, each once: its figures are the ones that a GPU's status is about.
 pub(crate) fn engine_gpus<'a>(sims: impl IntoIterator<Item = &'a SimSummary>) -> Vec<GpuName> {
@@ -26,11 +30,40 @@ pub fn GpuNotes(
 ) -> impl IntoView {
     let items: Vec<_> = grouped(&of, notes)
         .into_iter()
-        .map(|(note, gpus)| view! { <li><span class="mono">{gpus.join(", ")}</span> " · " {note}</li> })
+        .map(|(note, gpus)| {
+            view! { <li><span class="mono">{gpus.join(", ")}</span> " · " <NoteText note /></li> }
+        })
         .collect();
     (!items.is_empty()).then(
         || view! { <ul class="gpu-notes muted small" aria-label="What the figures rest on">{items}</ul> },
     )
+}
+
+/// A note, with a link in the place of the document that it names.
+#[component]
+pub(crate) fn NoteText(
+    /// The note.
+    #[prop(into)]
+    note: String,
+) -> impl IntoView {
+    match note.split_once(SEE) {
+        Some((before, after)) => view! {
+            {before.to_owned()}
+            <DocLink href="/docs/engine">"read how the engine works"</DocLink>
+            {after.to_owned()}
+        }
+        .into_any(),
+        None => note.into_any(),
+    }
+}
+
+/// The word for how far a GPU is validated, from its note of the engine: `unvalidated` of
+/// `Cascade engine, unvalidated: No figure…`.
+pub(crate) fn status_word(notes: &[String]) -> Option<&str> {
+    let said = notes
+        .iter()
+        .find_map(|note| note.strip_prefix("Cascade engine, "));
+    said?.split_once(": ").map(|(word, _)| word)
 }
 
 /// Each note once, with the GPUs that it is about.
@@ -49,7 +82,29 @@ fn grouped(of: &[GpuName], notes: Vec<GpuNote>) -> Vec<(String, Vec<String>)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{GpuNote, grouped};
+    use leptos::prelude::*;
+
+    use super::{GpuNote, NoteText, grouped, status_word};
+
+    #[test]
+    fn a_note_links_to_the_document_it_names() {
+        let html = |note: &str| {
+            let note = note.to_owned();
+            Owner::new().with(|| view! { <NoteText note /> }.to_html())
+        };
+        let linked = html("No figure was measured by us; see docs/engine.md.");
+        assert!(linked.contains("href=\"/docs/engine\""), "{linked}");
+        assert!(!linked.contains("engine.md"), "{linked}");
+        assert!(!html("No such GPU was measured.").contains("<a"));
+    }
+
+    #[test]
+    fn the_status_is_one_word_of_the_note() {
+        let notes = |note: &str| vec!["Accel-Sim config 12ab".to_owned(), note.to_owned()];
+        let ours = notes("Cascade engine, unvalidated: No figure: none at all.");
+        assert_eq!(status_word(&ours), Some("unvalidated"));
+        assert_eq!(status_word(&notes("other")), None);
+    }
 
     #[test]
     fn a_note_is_said_once_for_all_its_gpus() {

@@ -12,6 +12,7 @@ mod loaded;
 mod measure;
 mod page;
 mod pager;
+mod refusal;
 mod save;
 mod skeleton;
 mod stat;
@@ -26,8 +27,8 @@ mod tooltip;
 mod r#virtual;
 
 pub use badge::{
-    Badge, EngineBadge, ReplayBadge, RunBadge, SampleBadge, SampleNote, SimBadge, Tone, TraceBadge,
-    TraceMarks,
+    Badge, EngineBadge, ReplayBadge, RunBadge, SampleBadge, SampleNote, SimBadge, SyntheticBadge, Tone,
+    TraceBadge, TraceMarks,
 };
 pub use button::{Button, ButtonLink, DocLink, Look};
 pub(crate) use code::copy_text;
@@ -38,12 +39,13 @@ pub(crate) use feedback::{FailureText, answer_with};
 pub(crate) use field::has_words;
 pub use field::{Field, NumberInput, SearchInput, SelectInput, SelectOption, TextInput};
 pub use gpu_notes::GpuNotes;
-pub(crate) use gpu_notes::engine_gpus;
+pub(crate) use gpu_notes::{NoteText, engine_gpus, status_word};
 pub use icon::{Icon, IconName};
-pub use loaded::{loaded, poll_while};
+pub use loaded::{Kept, kept, loaded};
 pub(crate) use measure::width_of;
 pub use page::{Breadcrumb, Card, Crumb, PageHead};
 pub use pager::Pager;
+pub(crate) use refusal::{Refusal, focus_on, plain, plain_answer};
 pub(crate) use save::save_text;
 pub use skeleton::Skeleton;
 pub use stat::{Progress, Stat, Tile};

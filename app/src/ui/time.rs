@@ -47,8 +47,10 @@ pub fn LocalTime(
     let text = RwSignal::new(format::utc(at));
     Effect::new(move || {
         let date = web_sys::js_sys::Date::new(&(at.as_micros() as f64 / 1000.0).into());
-        let local = date.to_locale_string("default", &wasm_bindgen::JsValue::UNDEFINED);
-        text.set(local.into());
+        // Minutes that the reader's clock is behind UTC.
+        let behind = date.get_timezone_offset() as i64;
+        let local = format::utc(Timestamp::from_micros(at.as_micros() - behind * 60_000_000));
+        text.set(local.trim_end_matches(" UTC").to_owned());
     });
     view! { <time datetime=at.to_string() title=format::utc(at)>{text}</time> }
 }

@@ -52,6 +52,9 @@ pub struct RunSummary {
     /// Whether its sims play back recorded results.
     #[serde(default)]
     pub replay: bool,
+    /// Whether its trace was made by the synthesiser, not captured from a GPU.
+    #[serde(default)]
+    pub synthetic: bool,
 }
 
 /// A run with its trace and every sim.
@@ -80,6 +83,8 @@ struct RunFields {
     sample: bool,
     #[serde(default)]
     replay: bool,
+    #[serde(default)]
+    synthetic: bool,
     trace: TraceSummary,
     sims: Vec<SimSummary>,
 }
@@ -96,6 +101,7 @@ impl From<RunFields> for RunDetail {
                 sim_counts: run.sim_counts,
                 sample: run.sample,
                 replay: run.replay,
+                synthetic: run.synthetic,
             },
             trace: run.trace,
             sims: run.sims,

@@ -44,11 +44,9 @@ pub fn sim_rate(ips: f64) -> String {
     )
 }
 
-/// A deviation with its sign: `+3.0 %`, `−12.4 %`.
+/// A deviation with its sign: `+3.0 %`, `−12.4 %`. What rounds to 0 has none.
 pub fn deviation(fraction: f64) -> String {
-    let percent = fraction * 100.0;
-    let sign = if percent < 0.0 { '−' } else { '+' };
-    format!("{sign}{:.1}{NBSP}%", percent.abs())
+    signed(fraction * 100.0, 1, "%")
 }
 
 /// A number with so many decimals: `254.45 ms`. Where figures stand in a column, digits must line up.
@@ -56,8 +54,8 @@ pub fn fixed(value: f64, decimals: usize, unit: &str) -> String {
     if !value.is_finite() {
         return NONE.to_owned();
     }
-    let sign = if value < 0.0 { "−" } else { "" };
-    format!("{sign}{:.decimals$}{NBSP}{unit}", value.abs())
+    let number = format!("{:.decimals$}", value.abs());
+    with_unit(&format!("{}{number}", minus(value, &number)), unit)
 }
 
 /// The same with its sign, as differences have it: `+7.69 ms`, `−14.2 %`. What rounds to 0 has none.
@@ -66,12 +64,33 @@ pub fn signed(value: f64, decimals: usize, unit: &str) -> String {
         return NONE.to_owned();
     }
     let number = format!("{:.decimals$}", value.abs());
-    let sign = match number.bytes().any(|b| (b'1'..=b'9').contains(&b)) {
-        false => "",
-        true if value < 0.0 => "−",
+    let sign = match value > 0.0 && !is_zero(&number) {
         true => "+",
+        false => minus(value, &number),
     };
-    format!("{sign}{number}{NBSP}{unit}")
+    with_unit(&format!("{sign}{number}"), unit)
+}
+
+/// Whether a written number says nothing but zero.
+pub(crate) fn is_zero(number: &str) -> bool {
+    !number.bytes().any(|b| (b'1'..=b'9').contains(&b))
+}
+
+/// The sign before the size of `value`, written as `number`: what rounds to 0 is not below it.
+fn minus(value: f64, number: &str) -> &'static str {
+    if value < 0.0 && !is_zero(number) {
+        "−"
+    } else {
+        ""
+    }
+}
+
+/// A number and its unit with one space between them, whatever space the unit brings along.
+fn with_unit(number: &str, unit: &str) -> String {
+    match unit.trim_start() {
+        "" => number.to_owned(),
+        unit => format!("{number}{NBSP}{unit}"),
+    }
 }
 
 /// How long ago, from seconds: `just now`, `42 s ago`, `3 min ago`, `5 h ago`, `2 d ago`. A clock that runs
@@ -142,15 +161,11 @@ fn scaled(n: f64, step: f64, units: &[&str]) -> String {
     }
     let whole = (value - value.round()).abs() < 1e-9;
     let number = match value.abs() {
-        v if whole || v >= 99.95 => format!("{value:.0}"),
-        v if v >= 9.995 => format!("{value:.1}"),
-        _ => format!("{value:.2}"),
+        v if whole || v >= 99.95 => format!("{v:.0}"),
+        v if v >= 9.995 => format!("{v:.1}"),
+        v => format!("{v:.2}"),
     };
-    if unit.is_empty() {
-        number
-    } else {
-        format!("{number}{NBSP}{unit}")
-    }
+    with_unit(&format!("{}{number}", minus(value, &number)), unit)
 }
 
 #[cfg(test)]
@@ -216,5 +231,19 @@ mod tests {
         );
         assert_eq!(plain(deviation(0.0302)), "+3.0 %");
         assert_eq!(plain(deviation(-0.5)), "−50.0 %");
+    }
+
+    #[test]
+    fn what_rounds_to_nothing_has_no_sign_and_a_unit_one_space() {
+        for tiny in [0.0, -0.0, 4e-4, -4e-4] {
+            assert_eq!(plain(deviation(tiny)), "0.0 %", "{tiny}");
+            assert_eq!(plain(fixed(tiny, 1, "%")), "0.0 %", "{tiny}");
+            assert_eq!(plain(signed(tiny, 2, "%")), "0.00 %", "{tiny}");
+            assert!(!compact(tiny).contains(['-', '−']), "{tiny}");
+        }
+        assert_eq!(plain(signed(3.0, 1, " %")), "+3.0 %");
+        assert_eq!(plain(fixed(3.0, 1, "\u{a0}%")), "3.0 %");
+        assert_eq!(plain(duration_ns(-1500.0)), "−1.50 µs");
+        assert_eq!(deviation(f64::NAN), NONE);
     }
 }

@@ -11,6 +11,7 @@ pub mod csv;
 pub mod engine;
 pub mod explorer;
 pub mod format;
+pub mod group;
 pub mod kernel_name;
 pub mod kernels;
 pub mod log;

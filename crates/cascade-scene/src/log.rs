@@ -20,6 +20,11 @@ pub struct LogText {
 }
 
 impl LogText {
+    /// Whether the log has been read, even if there was nothing in it.
+    pub fn is_read(&self) -> bool {
+        self.from.is_some()
+    }
+
     /// Puts a piece of the log before what is here. `from` is the piece's place in the log. A line that began before
     /// the piece is left out; it comes whole with the piece before.
     pub fn before(&mut self, text: &str, from: u64) {

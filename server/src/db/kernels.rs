@@ -71,6 +71,19 @@ struct FullRow {
     stats: Option<Vec<u8>>,
 }
 
+/// A finished kernel as a timeline shows it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KernelTime {
+    /// Position in the sim.
+    pub index: u64,
+    /// Number of the launch in the trace, where the log gave it.
+    pub uid: Option<u64>,
+    /// Name as recorded.
+    pub name: String,
+    /// Simulated time, ns.
+    pub ns: Option<f64>,
+}
+
 impl Db {
     /// Every kernel that a run's sims finished, `stats` left empty, by GPU, replica and kernel.
     pub async fn kernels_of_run(&self, id: &RunId) -> DbResult<Vec<KernelStat>> {
@@ -113,15 +126,10 @@ impl Db {
         Ok(rows.into_iter().map(|row| row.read(IndexMap::new())).collect())
     }
 
-    /// Number, name and time of up to `limit` kernels of a sim from `start` on.
-    pub async fn kernel_times(
-        &self,
-        id: &SimId,
-        start: u64,
-        limit: u32,
-    ) -> DbResult<Vec<(u64, String, Option<f64>)>> {
-        let rows: Vec<(i64, String, Option<f64>)> = sqlx::query_as(
-            "SELECT kernel_index, kernel_name, sim_time_ns FROM kernels
+    /// Up to `limit` kernels of a sim from `start` on, as a timeline shows them.
+    pub async fn kernel_times(&self, id: &SimId, start: u64, limit: u32) -> DbResult<Vec<KernelTime>> {
+        let rows: Vec<(i64, Option<i64>, String, Option<f64>)> = sqlx::query_as(
+            "SELECT kernel_index, kernel_launch_uid, kernel_name, sim_time_ns FROM kernels
              WHERE sim_id = ? AND kernel_index >= ? ORDER BY kernel_index LIMIT ?",
         )
         .bind(id.as_str())
@@ -129,7 +137,12 @@ impl Db {
         .bind(limit)
         .fetch_all(&self.readers)
         .await?;
-        let read = |(index, name, ns)| (count(index), name, ns);
+        let read = |(index, uid, name, ns): (i64, Option<i64>, String, Option<f64>)| KernelTime {
+            index: count(index),
+            uid: uid.map(count),
+            name,
+            ns,
+        };
         Ok(rows.into_iter().map(read).collect())
     }
 

@@ -21,7 +21,7 @@ use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
 
-pub use kernels::NewKernel;
+pub use kernels::{KernelTime, NewKernel};
 pub use runs::NewRun;
 pub use sims::{LaunchedSim, SimLaunch, SimRecord};
 pub use traces::TraceUpdate;

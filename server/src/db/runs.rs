@@ -34,6 +34,19 @@ struct RunRow {
     entries: String,
     sample: bool,
     replay: bool,
+    /// Of its trace.
+    synthetic: bool,
+}
+
+/// Asks for [`RunRow`]s; sqlx takes text that is known when it is compiled.
+macro_rules! select {
+    ($rest:literal) => {
+        concat!(
+            "SELECT runs.*, COALESCE((SELECT synthetic FROM traces WHERE traces.id = trace_id), FALSE) AS synthetic
+             FROM runs ",
+            $rest
+        )
+    };
 }
 
 impl RunRow {
@@ -48,6 +61,7 @@ impl RunRow {
             sim_counts: sim_counts(states()),
             sample: self.sample,
             replay: self.replay || sims.iter().any(|(_, engine)| *engine == Engine::Replay),
+            synthetic: self.synthetic,
         })
     }
 }
@@ -57,7 +71,7 @@ impl Db {
     pub async fn runs_list(&self) -> DbResult<Vec<RunSummary>> {
         // Both reads see the same moment.
         let mut read = self.readers.begin().await?;
-        let rows: Vec<RunRow> = sqlx::query_as("SELECT * FROM runs ORDER BY created_at DESC, number DESC")
+        let rows: Vec<RunRow> = sqlx::query_as(select!("ORDER BY created_at DESC, number DESC"))
             .fetch_all(&mut *read)
             .await?;
         let sims: Vec<(String, String, String)> = sqlx::query_as("SELECT run_id, state, engine FROM sims")
@@ -80,7 +94,7 @@ impl Db {
     /// One run and its sims, by GPU and then replica.
     pub async fn run_get(&self, id: &RunId) -> DbResult<Option<(RunSummary, Vec<SimRecord>)>> {
         let mut read = self.readers.begin().await?;
-        let row: Option<RunRow> = sqlx::query_as("SELECT * FROM runs WHERE id = ?")
+        let row: Option<RunRow> = sqlx::query_as(select!("WHERE id = ?"))
             .bind(id.as_str())
             .fetch_optional(&mut *read)
             .await?;

@@ -50,7 +50,10 @@ fn carried_over(base: &Datasheet, name: &GpuName, derived: &GpuDerived) -> Datas
         .into_iter()
         .chain([BANDWIDTH])
         .filter_map(|key| {
-            let change = derived.changes.get(key)?;
+            let change = derived
+                .changes
+                .get(key)
+                .filter(|change| change.from != change.to)?;
             Some(format!("{key} {} instead of {}", change.to, change.from))
         })
         .collect();

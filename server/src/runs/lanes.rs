@@ -3,7 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use cascade_api::{KernelKind, RealKernel, RunDetail, RunId, SimSummary, TimelineLane, TimelineLevel};
+use cascade_api::{
+    KernelKind, KernelLaunch, RealKernel, RunDetail, RunId, SimSummary, TimelineLane, TimelineLevel,
+    TraceDetail,
+};
 use cascade_scene::kernel_name::readable;
 use cascade_steps::timeline::CORRECTED;
 use cascade_steps::{Role, Shape, Timeline};
@@ -35,7 +38,8 @@ impl Service {
         w.text(",\"level\":").await?;
         w.json(&level).await?;
         w.text(",\"lanes\":[").await?;
-        let mut kinds = Kinds::default();
+        let trace = self.trace(&run.trace.id).await?;
+        let mut kinds = Kinds::of(&trace);
         match level {
             TimelineLevel::Kernels => self.write_kernels(w, run, &mut kinds).await?,
             TimelineLevel::Steps => self.write_steps(w, run, &mut kinds).await?,
@@ -47,7 +51,7 @@ impl Service {
     }
 
     /// The kernels that each sim finished.
-    async fn write_kernels(&self, w: &mut Writer, run: &RunDetail, kinds: &mut Kinds) -> Written {
+    async fn write_kernels(&self, w: &mut Writer, run: &RunDetail, kinds: &mut Kinds<'_>) -> Written {
         let mut first = true;
         if let Some(real) = self.real_timing(&run.trace).await? {
             w.json(&measured(run, &real, kinds)).await?;
@@ -59,12 +63,13 @@ impl Service {
             let mut next = 0;
             loop {
                 let page = self.db.kernel_times(&sim.id, next, PAGE).await?;
-                let Some((last, ..)) = page.last() else { break };
-                next = last + 1;
-                for (number, name, ns) in page {
-                    let Some(ns) = ns else { continue };
-                    index.push(number);
-                    lane.kind.push(kinds.named(&name));
+                let Some(last) = page.last() else { break };
+                next = last.index + 1;
+                for kernel in page {
+                    let Some(ns) = kernel.ns else { continue };
+                    index.push(kernel.index);
+                    lane.kind
+                        .push(kinds.launched(kernel.uid, kernel.index, &kernel.name));
                     lane.ns.push(rounded(ns));
                 }
             }
@@ -79,7 +84,7 @@ impl Service {
     }
 
     /// The steps that were measured and those that sims sent.
-    async fn write_steps(&self, w: &mut Writer, run: &RunDetail, kinds: &mut Kinds) -> Written {
+    async fn write_steps(&self, w: &mut Writer, run: &RunDetail, kinds: &mut Kinds<'_>) -> Written {
         let mut first = true;
         if let Some(read) = self.corrected_lane(run).await? {
             let gpu = run.trace.source_gpu.as_deref().unwrap_or("unknown GPU");
@@ -120,22 +125,68 @@ impl Service {
     }
 }
 
+/// Grid and block of a launch.
+type Size = ((u32, u32, u32), (u32, u32, u32));
+
 /// Kinds of kernels by position.
 #[derive(Debug, Default)]
-struct Kinds {
+struct Kinds<'a> {
     list: Vec<KernelKind>,
     known: BTreeMap<KernelKind, u32>,
-    /// Positions of names whose role nothing but the name says.
+    /// The trace's launches, whose sizes and model tell roles apart that a name alone does not.
+    launches: &'a [KernelLaunch],
+    by_number: BTreeMap<u64, &'a KernelLaunch>,
+    model: Option<&'a str>,
+    /// Positions of kernels by name and size, where the size is known.
+    sized: BTreeMap<(&'a str, Size), u32>,
+    /// Those of kernels of which nothing but the name is known.
     names: BTreeMap<String, u32>,
 }
 
-impl Kinds {
+impl<'a> Kinds<'a> {
+    fn of(trace: &'a TraceDetail) -> Self {
+        Self {
+            launches: &trace.kernels,
+            by_number: trace
+                .kernels
+                .iter()
+                .map(|launch| (launch.kernel_id, launch))
+                .collect(),
+            model: trace.summary.model.as_deref(),
+            ..Self::default()
+        }
+    }
+
     fn intern(&mut self, kind: KernelKind) -> u32 {
         let Self { list, known, .. } = self;
         *known.entry(kind).or_insert_with_key(|kind| {
             list.push(kind.clone());
             (list.len() - 1) as u32
         })
+    }
+
+    /// The kind of a kernel whose launch has number `uid`, else position `at`; both only where the name agrees, as in
+    /// a run's columns.
+    fn launched(&mut self, uid: Option<u64>, at: u64, name: &str) -> u32 {
+        let named = |launch: &&KernelLaunch| launch.name.trim() == name.trim();
+        let numbered = uid.and_then(|uid| self.by_number.get(&uid).copied());
+        let placed = || self.launches.get(usize::try_from(at).ok()?);
+        let Some(launch) = numbered.filter(named).or_else(|| placed().filter(named)) else {
+            return self.named(name);
+        };
+        let key = (launch.name.as_str(), (launch.grid, launch.block));
+        if let Some(at) = self.sized.get(&key) {
+            return *at;
+        }
+        let text = |(x, y, z): (u32, u32, u32)| format!("{x}x{y}x{z}");
+        let shape = Shape {
+            name: name.to_owned(),
+            grid: Some(text(launch.grid)),
+            block: Some(text(launch.block)),
+        };
+        let at = self.intern(kind(&shape, self.model));
+        self.sized.insert(key, at);
+        at
     }
 
     /// The kind of a kernel of which only the name is known.
@@ -148,7 +199,7 @@ impl Kinds {
             grid: None,
             block: None,
         };
-        let at = self.intern(kind(&shape, None));
+        let at = self.intern(kind(&shape, self.model));
         self.names.insert(name.to_owned(), at);
         at
     }
@@ -214,11 +265,11 @@ fn real_lane(gpu: &str) -> TimelineLane {
 }
 
 /// The kernels that were measured with the trace.
-fn measured(run: &RunDetail, real: &[RealKernel], kinds: &mut Kinds) -> TimelineLane {
+fn measured(run: &RunDetail, real: &[RealKernel], kinds: &mut Kinds<'_>) -> TimelineLane {
     let mut lane = real_lane(run.trace.source_gpu.as_deref().unwrap_or("unknown GPU"));
-    lane.kind = real
-        .iter()
-        .map(|kernel| kinds.named(&kernel.kernel_name))
+    lane.kind = (0..)
+        .zip(real)
+        .map(|(at, kernel)| kinds.launched(None, at, &kernel.kernel_name))
         .collect();
     lane.ns = real.iter().map(|kernel| rounded(kernel.duration_ns)).collect();
     lane

@@ -99,6 +99,22 @@ async fn a_sample_run_has_kernels_logs_files_and_step_timelines() {
         .collect();
     assert_eq!(names, ["accelsim.log.gz", "sim_durations.json.gz"].repeat(2));
 
+    // The timeline and a comparison tell the same roles of kernels apart.
+    let timeline = app
+        .get(&format!("/api/runs/{H100_RUN}/timeline?level=kernels"))
+        .await;
+    let columns = app.get(&format!("/api/runs/{H100_RUN}/kernel-columns")).await;
+    let groups = |list: &Value| {
+        let groups = list.as_array().unwrap().iter().map(|kernel| {
+            let text = |key: &str| kernel[key].as_str().unwrap();
+            cascade_scene::group::name(text("group"), text("name"))
+        });
+        groups.collect::<std::collections::BTreeSet<_>>()
+    };
+    let told = groups(&columns["kernels"]);
+    assert!(told.is_subset(&groups(&timeline["kinds"])), "{told:?}");
+    assert!(told.iter().any(|group| group.ends_with(" GEMM")), "{told:?}");
+
     let timelines = app.get(&format!("/api/runs/{H100_RUN}/step-timelines")).await;
     assert_eq!(timelines.as_array().unwrap().len(), 2);
     let (h100, h200) = (&timelines[0], &timelines[1]);

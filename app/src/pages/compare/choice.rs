@@ -51,8 +51,15 @@ pub(super) fn choose(
     if let Some(list) = &asked.runs {
         wanted.extend(list.split(',').map(str::trim).filter(named).map(str::to_owned));
     } else if wanted.is_empty() {
-        let set = preset(runs, traces, asked.set.as_deref());
-        wanted.extend(set.iter().map(ToString::to_string));
+        let own = match asked.set {
+            None => newest(runs),
+            Some(_) => Vec::new(),
+        };
+        let chosen = match own.is_empty() {
+            true => preset(runs, traces, asked.set.as_deref()),
+            false => own,
+        };
+        wanted.extend(chosen.iter().map(ToString::to_string));
     }
     let (mut picks, mut missing) = (Vec::new(), Vec::new());
     for text in wanted.iter().map(|text| text.trim()).filter(named) {
@@ -91,6 +98,29 @@ pub(super) fn columns_of(run: &RunSummary) -> Vec<Pick> {
         }
     }
     picks
+}
+
+/// What is compared where nothing was asked for: the newest run of this workspace with results, and where it has a
+/// single GPU, the next one as well, of the same trace if there is one. `runs` are newest first; what is bundled or
+/// played back does not count.
+fn newest(runs: &[RunSummary]) -> Vec<RunId> {
+    let results = |run: &&RunSummary| matches!(run.state, RunState::Succeeded | RunState::Partial);
+    let mut own = runs
+        .iter()
+        .filter(|run| !run.sample && !run.replay)
+        .filter(results);
+    let Some(first) = own.next() else {
+        return Vec::new();
+    };
+    let other = match columns_of(first).len() {
+        0 | 1 => {
+            let same = own.clone().find(|run| run.trace_id == first.trace_id);
+            same.or_else(|| own.next())
+        }
+        _ => None,
+    };
+    let chosen = std::iter::once(first).chain(other);
+    chosen.map(|run| run.id.clone()).collect()
 }
 
 /// The runs of a sample set, or of the first there is: for each trace the bundled run, else its newest that
@@ -184,6 +214,7 @@ mod tests {
             sim_counts: IndexMap::new(),
             sample,
             replay: sample,
+            synthetic: false,
         }
     }
 
@@ -263,6 +294,48 @@ mod tests {
             "{}",
             address(&[])
         );
+    }
+
+    #[test]
+    fn without_a_question_the_newest_own_run_is_compared_and_samples_only_without_any() {
+        let mut failed = run("run-f", "t", false);
+        failed.state = RunState::Failed;
+        let single = |id: &str, trace: &str| {
+            let mut run = run(id, trace, false);
+            run.entries.truncate(1);
+            run
+        };
+        let (sample, pair) = (run("run-s", "s", true), run("run-2", "t", false));
+        let traces = [trace("s", "sm_90", Some("opt"))];
+        let chosen = |runs: &[RunSummary]| {
+            let (picks, missing) = choose(&Asked::default(), runs, &traces);
+            assert!(missing.is_empty(), "{missing:?}");
+            let names = picks.iter().map(|pick| format!("{}:{}", pick.run, pick.gpu));
+            names.collect::<Vec<_>>().join(" ")
+        };
+        let both = "run-2:SM90_H100 run-2:SM90_H200";
+        assert_eq!(chosen(&[sample.clone(), failed.clone(), pair.clone()]), both);
+        assert_eq!(
+            chosen(&[failed.clone(), sample.clone()]),
+            "run-s:SM90_H100 run-s:SM90_H200"
+        );
+        let alone = single("run-1", "t");
+        assert_eq!(chosen(&[alone.clone(), sample]), "run-1:SM90_H100");
+        assert_eq!(
+            chosen(&[alone.clone(), single("run-u", "u"), pair]),
+            format!("run-1:SM90_H100 {both}"),
+            "the same trace first"
+        );
+        assert_eq!(
+            chosen(&[alone, single("run-u", "u")]),
+            "run-1:SM90_H100 run-u:SM90_H100"
+        );
+        let set = Asked {
+            set: Some("opt".into()),
+            ..Asked::default()
+        };
+        let runs = [run("run-2", "t", false), run("run-s", "s", true)];
+        assert_eq!(choose(&set, &runs, &traces).0[0].run, "run-s".into());
     }
 
     #[test]

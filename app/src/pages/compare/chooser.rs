@@ -13,7 +13,8 @@ use super::facts::{Facts, GpuStatus, Ready};
 use crate::data::segment;
 use crate::site::use_site;
 use crate::ui::{
-    Badge, Card, CopyButton, EngineBadge, Icon, IconName, Notice, ReplayBadge, SampleBadge, SampleNote, Tone,
+    Badge, Card, CopyButton, EngineBadge, Icon, IconName, Notice, ReplayBadge, SampleBadge, SampleNote,
+    SyntheticBadge, Tone,
 };
 
 /// Columns offered at once.
@@ -150,6 +151,7 @@ fn Column(
             </p>
             <div class="badges">
                 {badges} {run.summary.sample.then(|| view! { <SampleBadge /> })}
+                {run.trace.synthetic.then(|| view! { <SyntheticBadge /> })}
                 {run.summary.replay.then(|| view! { <ReplayBadge /> })} {status}
             </div>
         </article>

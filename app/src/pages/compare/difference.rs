@@ -2,7 +2,7 @@
 
 use cascade_scene::compare::difference::{Alone, Difference as Scene, Level, Order, Row};
 use cascade_scene::compare::lines::Lines;
-use cascade_scene::compare::signed_ns;
+use cascade_scene::compare::{signed_ns, tone};
 use cascade_scene::format;
 use cascade_scene::page::Page;
 use leptos::prelude::*;
@@ -185,12 +185,8 @@ fn one_row(difference: &Scene, lines: &Lines, row: &Row) -> impl IntoView + use<
         };
         view! { <td class="number muted">{text}</td> }
     });
-    let delta = row.delta_ns();
-    let class = match delta {
-        delta if delta > 0.0 => "number more",
-        delta if delta < 0.0 => "number less",
-        _ => "number",
-    };
+    let delta = signed_ns(row.delta_ns());
+    let class = format!("number {}", tone(&delta));
     let part = row
         .relative()
         .map_or_else(|| format::NONE.to_owned(), format::deviation);
@@ -198,7 +194,7 @@ fn one_row(difference: &Scene, lines: &Lines, row: &Row) -> impl IntoView + use<
         <tr>
             {place} {head} {launches} <td class="number">{format::duration_ns(row.from_ns)}</td>
             <td class="number">{format::duration_ns(row.to_ns)}</td>
-            <td class=class>{signed_ns(delta)}</td>
+            <td class=class>{delta}</td>
             <td class="number">{part}</td>
         </tr>
     }

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use cascade_scene::compare::difference::{Difference, Level};
 use cascade_scene::compare::waterfall::{Bar, Kind, Waterfall};
-use cascade_scene::compare::{relative, signed_ns, steps};
+use cascade_scene::compare::{close, headline, signed_ns, steps, tone};
 use cascade_scene::format;
 use cascade_scene::request::figure::capital;
 use leptos::prelude::*;
 
 use super::view::{Levels, Pair, View, Waiting};
-use crate::ui::{Button, Card, DataTable, Icon, IconName, Switch, save_text};
+use crate::ui::{Button, Card, DataTable, DocLink, Icon, IconName, Switch, save_text};
 
 /// From one column's total to the other's, part by part.
 #[component]
@@ -75,7 +75,8 @@ pub(super) fn Fall(
     };
     let body = move || {
         fall.get().map(|fall| {
-            let head = headline(view, &fall);
+            let head = said(view, &fall);
+            let hardly = hardly(view, scope.get().as_deref());
             let cut = (fall.low_ns > 0.0).then(|| {
                 let text = format!("The axis starts at {}.", format::duration_ns(fall.low_ns));
                 view! { <p class="muted small">{text}</p> }
@@ -85,6 +86,7 @@ pub(super) fn Fall(
             let columns = ["Part", "#Adds", "#Level after it"].map(String::from).to_vec();
             view! {
                 <p class="compare-headline">{head}</p>
+                {hardly}
                 <ol class="waterfall" aria-label="Where the time goes, from the first column's total to the second's">{bars}</ol>
                 {cut}
                 <details class="behind">
@@ -128,32 +130,41 @@ fn waterfall(view: View, scope: Option<&str>) -> Option<Waterfall> {
 }
 
 /// The whole difference in a sentence.
-fn headline(view: View, fall: &Waterfall) -> String {
+fn said(view: View, fall: &Waterfall) -> String {
     let end = |bar: Option<&Bar>| bar.map_or(0.0, |bar| bar.end_ns);
-    let (from, to) = (end(fall.bars.first()), end(fall.bars.last()));
-    let [a, b] = view.letters();
-    let part = relative(from, to).map(|part| format!(" ({})", format::deviation(part)));
-    let difference = signed_ns(to - from);
-    format!(
-        "{a} takes {}, {b} {}: {difference}{}.",
-        format::duration_ns(from),
-        format::duration_ns(to),
-        part.unwrap_or_default()
-    )
+    headline(&view.letters(), end(fall.bars.first()), end(fall.bars.last()))
+}
+
+/// What to know where the two hardly differ; nothing where they do.
+fn hardly(view: View, scope: Option<&str>) -> Option<impl IntoView + use<>> {
+    let [a, _] = view.letters();
+    let text = match scope {
+        None => close::kernels(view.lines.get()?.as_ref(), &a),
+        Some(kind) => {
+            let (from, to) = view.pair.get();
+            let digests = view.digests.get_value();
+            let digest = |place: usize| digests.get(place).and_then(Option::as_ref);
+            close::step(digest(from)?, digest(to)?, kind, &a)
+        }
+    }?;
+    Some(view! {
+        <p class="muted small compare-close">
+            {text} " What limits a kernel is said where it is selected in its run's timeline. "
+            <DocLink href="/docs/results">"Reading results"</DocLink>
+        </p>
+    })
 }
 
 /// A bar with its name and what it adds.
 fn one_bar(fall: &Waterfall, bar: &Bar) -> impl IntoView + use<> {
     let (left, width) = fall.place(bar);
-    let delta = bar.delta_ns();
-    let class = match bar.kind {
-        Kind::Total => "total",
-        _ if delta < 0.0 => "less",
-        _ => "more",
-    };
     let value = match bar.kind {
         Kind::Total => format::duration_ns(bar.end_ns),
-        _ => signed_ns(delta),
+        _ => signed_ns(bar.delta_ns()),
+    };
+    let class = match bar.kind {
+        Kind::Total => "total",
+        _ => tone(&value),
     };
     let style = format!("left:{left:.3}%;width:{width:.3}%");
     view! {

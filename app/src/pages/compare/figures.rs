@@ -5,14 +5,14 @@ use std::sync::Arc;
 use cascade_scene::format;
 use cascade_scene::request::compare::{Metric, RunColumn, chart};
 use cascade_scene::request::figure::error;
-use cascade_scene::request::{COUNTERFACTUAL, Column, columns, dilution};
+use cascade_scene::request::{COUNTERFACTUAL, COUNTERFACTUAL_MEANS, Column, columns, dilution};
 use leptos::html;
 use leptos::prelude::*;
 
 use super::facts::Facts;
 use crate::data::segment;
 use crate::plot::{self, HEIGHT};
-use crate::ui::{Card, EngineBadge, Notice, SampleBadge, Switch, Tone, width_of};
+use crate::ui::{Card, EngineBadge, Notice, SampleBadge, Switch, SyntheticBadge, Tone, width_of};
 
 /// A column with what its run is.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +23,8 @@ struct Side {
     trace: String,
     /// Whether trace or run is bundled.
     sample: bool,
+    /// Whether nobody captured the trace.
+    synthetic: bool,
 }
 
 /// Chart and table of predicted requests; nothing where no column predicts any.
@@ -54,6 +56,7 @@ pub(super) fn Figures(
             },
             trace: known.run.trace.id.to_string(),
             sample: known.run.summary.sample || known.run.trace.sample,
+            synthetic: known.run.trace.synthetic,
         }));
     }
     if sides.is_empty() {
@@ -151,6 +154,7 @@ fn table(sides: &[Side]) -> impl IntoView + use<> {
                 <td>
                     <span class="badges">
                         {side.sample.then(|| view! { <SampleBadge /> })}
+                        {side.synthetic.then(|| view! { <SyntheticBadge /> })}
                         <EngineBadge engine=side.run.column.engine />
                     </span>
                 </td>
@@ -161,12 +165,14 @@ fn table(sides: &[Side]) -> impl IntoView + use<> {
         .iter()
         .map(|side| {
             let digest = &side.run.column.digest;
-            let text = if digest.counterfactual {
-                COUNTERFACTUAL.to_owned()
-            } else {
-                digest.real_gpu.clone().unwrap_or_else(|| format::NONE.to_owned())
-            };
-            view! { <td class="baseline">{text}</td> }
+            if digest.counterfactual {
+                return view! {
+                    <td class="baseline"><span class="explained" data-tip=COUNTERFACTUAL_MEANS tabindex="0">{COUNTERFACTUAL}</span></td>
+                }
+                .into_any();
+            }
+            let text = digest.real_gpu.clone().unwrap_or_else(|| format::NONE.to_owned());
+            view! { <td class="baseline">{text}</td> }.into_any()
         })
         .collect();
     let rows: Vec<_> = Metric::ALL

@@ -30,7 +30,7 @@ use steps::Steps;
 use view::View;
 
 /// The comparison: `?of=run:GPU&of=…`; `?runs=a,b` for every GPU of these runs; `?set=name` for the runs of a sample
-/// set; without any, the first sample set.
+/// set; without any, the newest own run with results, or else the first sample set.
 #[component]
 pub(crate) fn Compare() -> impl IntoView {
     let query = use_query_map();

@@ -1,7 +1,7 @@
 //! Predicted requests and steps: a row for each quantity, a column for each column.
 
 use cascade_scene::compare::steps::{StepRow, rows};
-use cascade_scene::compare::{csv, letter, relative};
+use cascade_scene::compare::{csv, letter, relative, tone};
 use cascade_scene::format;
 use leptos::prelude::*;
 
@@ -49,7 +49,7 @@ pub(super) fn Steps(
         <Card title="Steps and requests" aside=button>
             <div class="chart-bar"><Pair view /></div>
             <p class="muted small">
-                "Predicted means over steady repeats. Host time is kept as measured; group times are those of a mean step."
+                "Predicted means over the repeats after the warm-up. Host time is kept as measured; group times are those of a mean step."
             </p>
             <div class="table-frame" role="region" aria-label="Steps and requests" tabindex="0">
                 <table>
@@ -90,11 +90,7 @@ fn one_row(view: View, row: StepRow, first: bool) -> impl IntoView + use<> {
         part.map_or_else(none, format::deviation)
     };
     // What rounds to nothing has no sign, and no colour either.
-    let class = move || match pair.get().map(|(from, to)| unit.signed(to - from)) {
-        Some(text) if text.starts_with('+') => "number more",
-        Some(text) if text.starts_with('−') => "number less",
-        _ => "number",
-    };
+    let class = move || format!("number {}", tone(&delta()));
     view! {
         <tr class:group-start=first>
             <td class="muted">{first.then_some(row.of)}</td>

@@ -38,7 +38,7 @@ pub(super) fn Charts(
     let overs = Over::ALL.map(|(over, name)| (over, name.to_owned())).to_vec();
     let whats = PerStep::ALL.map(|(what, name)| (what, name.to_owned())).to_vec();
     view! {
-        <div class="explore-charts">
+        <div class="explore-charts" class:stale=move || run.stale()>
             <Card title="Latency distribution">
                 <div class="chart-bar">
                     <Switch label="Latency" choices=latencies chosen=latency on_choose=move |to| latency.set(to) />

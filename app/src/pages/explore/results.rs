@@ -5,7 +5,7 @@ use cascade_scene::format;
 use leptos::prelude::*;
 
 use super::run::Run;
-use crate::ui::{Notice, Tone};
+use crate::ui::{Button, Notice, Tone};
 
 /// What came out, or why nothing did.
 #[component]
@@ -21,11 +21,10 @@ pub(super) fn Results(
                 .collect::<Vec<_>>()
         })
     });
-    let stale = move || !run.problems().is_empty();
     view! {
         <Status run />
         <Problems run />
-        <div class="explore-cards" class:stale=stale>
+        <div class="explore-cards" class:stale=move || run.stale()>
             {GROUPS.into_iter().map(|group| view! { <Figures run group gpus /> }).collect::<Vec<_>>()}
         </div>
     }
@@ -49,7 +48,12 @@ fn Status(
             format::count(sizes.0),
             format::count(sizes.1)
         );
+        if run.fetching.get() {
+            return "Fetching step times…".to_owned();
+        }
         match run.took.get() {
+            _ if run.stale() && sizes.0 > 0 => format!("{what}, from before"),
+            _ if run.stale() => "Nothing to show yet.".to_owned(),
             Some((ms, _)) => format!("{what}, simulated here in {}", format::duration_ns(ms * 1e6)),
             None if sizes.0 > 0 => format!("{what}, simulated on the server"),
             None => "Simulating…".to_owned(),
@@ -79,7 +83,7 @@ fn Problems(
             } else {
                 "fields need"
             };
-            format!("{} {s} another value. What is shown is from before.", own.len())
+            format!("{} {s} another value. Figures shown are from before.", own.len())
         });
         run.broken
             .get()
@@ -88,10 +92,13 @@ fn Problems(
             .chain(refused)
             .collect::<Vec<_>>()
     });
-    move || {
-        let notice = |text: String| view! { <Notice tone=Tone::Warn><p>{text}</p></Notice> };
-        problems.get().into_iter().map(notice).collect::<Vec<_>>()
-    }
+    let notice = |text: String| view! { <Notice tone=Tone::Warn><p>{text}</p></Notice> };
+    // What is not a control's fault may be gone by itself.
+    let again = move || {
+        let broken = run.broken.with(Option::is_some);
+        broken.then(|| view! { <Button on_press=move |()| run.again()>"Try again"</Button> })
+    };
+    view! { {move || problems.get().into_iter().map(notice).collect::<Vec<_>>()} {again} }
 }
 
 /// The metrics of one card: a row for each, a column for each GPU.

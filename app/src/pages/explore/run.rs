@@ -36,6 +36,8 @@ pub(super) struct Run {
     pub(super) took: RwSignal<Option<(f64, f64)>>,
     /// What is wrong and belongs to no control.
     pub(super) broken: RwSignal<Option<String>>,
+    /// Whether step times are on their way: what is shown is of what was chosen before.
+    pub(super) fetching: RwSignal<bool>,
     /// Profiles that are in the worker, or on their way to it.
     profiles: RwSignal<Vec<(String, bool)>>,
     /// Counts the files that were dropped: their text is no part of the state.
@@ -63,6 +65,7 @@ impl Run {
             settled: RwSignal::new(0),
             took: RwSignal::new(None),
             broken,
+            fetching: RwSignal::new(false),
             profiles,
             file: RwSignal::new(0),
             charted: RwSignal::new(0),
@@ -102,6 +105,17 @@ impl Run {
                     .map(|(gpu, refusal)| format!("{gpu}: {}", refusal.problem))
             })
         })
+    }
+
+    /// Whether the figures are not those of what the controls say.
+    pub(super) fn stale(self) -> bool {
+        self.fetching.get() || self.broken.with(Option::is_some) || !self.problems().is_empty()
+    }
+
+    /// Asks again for what could not be had.
+    pub(super) fn again(self) {
+        self.broken.set(None);
+        self.file.update(|n| *n += 1);
     }
 
     /// Every problem of the controls that matter.
@@ -160,6 +174,7 @@ impl Run {
             let scenario = state.scenario(at).ok()?;
             asks.push(SideAsk { gpu, base, scenario });
         }
+        self.fetching.set(missing);
         (!missing).then_some(asks)
     }
 
@@ -193,6 +208,7 @@ impl Run {
                     );
                 }
                 Err(error) => {
+                    self.fetching.set(false);
                     self.broken.set(Some(format!("{gpu}: {error}")));
                     // Chosen again, it is asked for again.
                     self.profiles

@@ -9,7 +9,8 @@ use leptos_router::hooks::{use_navigate, use_params_map};
 use super::form::in_words;
 use crate::data::{self, segment};
 use crate::ui::{
-    Button, ButtonLink, Card, ConfirmDialog, Crumb, DataTable, Empty, Look, Notice, PageHead, Tone, loaded,
+    Button, ButtonLink, Card, ConfirmDialog, Crumb, DataTable, Empty, Look, NoteText, Notice, PageHead, Tone,
+    loaded,
 };
 
 /// The GPU named in the address.
@@ -60,23 +61,24 @@ fn Detail(
             .into_any()
     } else {
         let changes = own.map(|derived| derived.changes).unwrap_or_default();
-        let rows: Vec<_> = detail
-            .facts
-            .into_iter()
-            .map(|fact| {
-                let was = changes.get(&fact.key).map(|change| {
+        let rows: Vec<_> =
+            detail
+                .facts
+                .into_iter()
+                .map(|fact| {
+                    let was = changes.get(&fact.key).filter(|change| change.from != change.to).map(|change| {
                     view! { <span class="muted small">{format!(" instead of {}", change.from)}</span> }
                 });
-                view! {
-                    <tr>
-                        <td title=fact.key.clone()>{in_words(&fact.key)}</td>
-                        <td class="number nowrap">{fact.value.to_string()} {was}</td>
-                        <td class="nowrap">{fact.unit}</td>
-                        <td class="muted">{fact.source}</td>
-                    </tr>
-                }
-            })
-            .collect();
+                    view! {
+                        <tr>
+                            <td title=fact.key.clone()>{in_words(&fact.key)}</td>
+                            <td class="number nowrap">{fact.value.to_string()} {was}</td>
+                            <td class="nowrap">{fact.unit}</td>
+                            <td class="muted">{fact.source}</td>
+                        </tr>
+                    }
+                })
+                .collect();
         let columns = ["Value", "#Size", "Unit", "Source"].map(String::from).to_vec();
         view! {
             <Card title="Values">
@@ -88,7 +90,7 @@ fn Detail(
     view! {
         <PageHead title=name.to_string() crumb=Crumb { href: "/gpus", text: "GPUs" } actions=actions />
         <p>{detail.title} " · " <span class="mono">{detail.gpu.arch.clone()}</span> " · " <b>{detail.status}</b></p>
-        <p class="muted">{detail.status_note}</p>
+        <p class="muted"><NoteText note=detail.status_note /></p>
         {move || failed.get().map(|text| view! { <Notice tone=Tone::Bad><p>{text}</p></Notice> })}
         {facts}
         <ConfirmDialog

@@ -1,13 +1,15 @@
 //! The list of GPUs.
 
-use cascade_api::GpuConfig;
+use cascade_api::{GpuConfig, GpuName};
 use cascade_scene::engine;
 use leptos::prelude::*;
 use leptos_meta::Title;
 
 use super::form::in_words;
-use crate::data::{self, segment};
-use crate::ui::{ButtonLink, Card, DataTable, Empty, Look, PageHead, loaded};
+use crate::data::{self, GpuNote, segment};
+use crate::ui::{
+    Badge, ButtonLink, Card, DataTable, Empty, GpuNotes, Look, PageHead, Tone, loaded, status_word,
+};
 
 /// Every GPU a run can simulate: known ones, and hypothetical ones made here.
 #[component]
@@ -49,12 +51,16 @@ fn Lists(
         .into_any()
     };
     let rows: Vec<_> = known.iter().map(known_row).collect();
-    let columns = ["GPU", "Architecture", "#Core clock", "Engines", "What is known"]
+    let columns = ["GPU", "Architecture", "#Core clock", "Engines", "Status"]
         .map(String::from)
         .to_vec();
+    let of: Vec<GpuName> = known.iter().map(|gpu| gpu.name.clone()).collect();
+    let notes: Vec<GpuNote> = known.into_iter().map(GpuNote::from).collect();
     view! {
         {own}
         <Card title="Known">
+            // Most GPUs share their notes, so that each is said once and not in every row.
+            <GpuNotes of notes />
             <DataTable label="Known GPUs" columns>{rows}</DataTable>
         </Card>
     }
@@ -69,7 +75,11 @@ fn own_row(gpu: &GpuConfig) -> impl IntoView + use<> {
     let changes: Vec<_> = derived
         .into_iter()
         .flat_map(|derived| derived.changes)
-        .map(|(key, change)| format!("{} {} instead of {}", in_words(&key), change.to, change.from))
+        .map(|(key, change)| match change.to == change.from {
+            // One point of a sweep may be the base's own value.
+            true => format!("{} {}, as its base", in_words(&key), change.to),
+            false => format!("{} {} instead of {}", in_words(&key), change.to, change.from),
+        })
         .collect();
     view! {
         <tr>
@@ -86,13 +96,21 @@ fn known_row(gpu: &GpuConfig) -> impl IntoView + use<> {
         .iter()
         .map(|one| engine::name(*one).to_owned())
         .collect();
+    let status = status_word(&gpu.notes).map(|word| {
+        let tone = if word.starts_with("validated") {
+            Tone::Good
+        } else {
+            Tone::Warn
+        };
+        view! { <Badge text=word.to_owned() tone /> }
+    });
     view! {
         <tr>
             <td><a class="row-link mono" href=href(gpu)>{gpu.name.to_string()}</a></td>
             <td class="mono">{gpu.arch.clone()}</td>
             <td class="number nowrap">{format!("{} MHz", gpu.core_clock_mhz)}</td>
             <td class="nowrap">{engines.join(", ")}</td>
-            <td class="muted">{gpu.notes.join("; ")}</td>
+            <td>{status}</td>
         </tr>
     }
 }

@@ -1,19 +1,18 @@
 //! Making a hypothetical GPU: a base, values that differ, and perhaps one value swept over a range as one run.
 
-use std::collections::BTreeMap;
-
 use cascade_api::{
-    GpuConfig, GpuConfigCreate, GpuDetail, GpuFact, GpuName, RunCreate, RunEntry, RunId, TraceState,
-    TraceSummary,
+    GpuConfig, GpuConfigCreate, GpuDetail, GpuFact, GpuName, RunCreate, RunEntry, RunId, TraceSummary,
 };
 use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_query_map};
 
-use super::form::{body, in_words, read_sweep, read_value, suggested};
-use crate::data::{self, DataError, segment};
-use crate::ui::{Card, Crumb, Field, Notice, PageHead, SelectInput, SelectOption, Tone, loaded};
+use super::fields::{BaseField, Row, SweepFields, TraceField, at, value_row, wrong_at};
+use super::form::{read_sweep, suggested};
+use super::send::{NAME, prefix, read, share_out};
+use crate::data::{self, segment};
+use crate::ui::{Card, Crumb, Field, Notice, PageHead, Refusal, TextInput, Tone, loaded, plain_answer};
 
 /// The base that is offered first.
 const FIRST: &str = "SM90_H100";
@@ -51,13 +50,6 @@ pub(crate) fn NewGpu() -> impl IntoView {
     }
 }
 
-/// A value with what is typed for it.
-#[derive(Clone)]
-struct Row {
-    fact: GpuFact,
-    text: RwSignal<String>,
-}
-
 /// What became of the form.
 #[derive(Clone, Debug, PartialEq)]
 enum Made {
@@ -72,12 +64,6 @@ fn Form(
     facts: Facts,
 ) -> impl IntoView {
     let base = facts.base.gpu.name.clone();
-    let prefix = base
-        .as_str()
-        .split_inclusive('_')
-        .next()
-        .unwrap_or_default()
-        .to_owned();
     let rows: Vec<Row> = facts
         .base
         .facts
@@ -88,7 +74,7 @@ fn Form(
         })
         .collect();
     let (name, swept, values, trace) = (
-        RwSignal::new(format!("{prefix}MINE")),
+        RwSignal::new(format!("{}MINE", prefix(base.as_str()))),
         RwSignal::new(String::new()),
         RwSignal::new(String::new()),
         RwSignal::new(String::new()),
@@ -103,92 +89,93 @@ fn Form(
         }
     });
     let sweep = Memo::new(move |_| match swept_fact() {
-        Some(fact) => read_sweep(&fact, &values.get()).map(|values| values.map(|values| (fact.key, values))),
+        Some(fact) => match read_sweep(&fact, &values.get())? {
+            Some(values) => Ok(Some((fact.key, values))),
+            None => Err(format!("At least one size, such as {}", fact.value)),
+        },
         None => Ok(None),
     });
-    let wanted = {
-        let (rows, base) = (StoredValue::new(rows.clone()), base.clone());
-        Memo::new(move |_| -> Option<GpuConfigCreate> {
-            let mut changes = BTreeMap::new();
-            for Row { fact, text } in rows.get_value() {
-                if let Some(value) = read_value(&fact, &text.get()).ok()? {
-                    changes.insert(fact.key, value);
-                }
-            }
-            let sweep = sweep.get().ok()?;
-            (sweep.is_some() || !changes.is_empty()).then(|| body(base.as_str(), &name.get(), changes, sweep))
-        })
+    let read_form = {
+        let (rows, base) = (rows.clone(), base.clone());
+        move || {
+            let values = rows
+                .iter()
+                .map(|row| (row.fact.clone(), row.text.get_untracked()));
+            let values: Vec<_> = values.collect();
+            read(
+                base.as_str(),
+                &name.get_untracked(),
+                sweep.get_untracked(),
+                &values,
+            )
+        }
     };
-    let make =
-        Action::new(move |(ask, trace): &(GpuConfigCreate, String)| create(ask.clone(), trace.clone()));
-    let failed = RwSignal::new(None::<String>);
+    let refusal = RwSignal::new(Refusal::default());
+    let refuse = move |wrong: Refusal| {
+        refusal.set(wrong.clone());
+        wrong.focus();
+    };
+    let make = Action::new(move |(ask, trace): &(GpuConfigCreate, String)| {
+        create(ask.clone(), trace.clone(), fact.get_value())
+    });
+    let busy = make.pending();
     let navigate = use_navigate();
     Effect::new(move || {
         let to = match make.value().get() {
             Some(Ok(Made::Gpu(name))) => format!("/gpus/{}", segment(name.as_str())),
             Some(Ok(Made::Run(id))) => format!("/runs/{}", segment(id.as_str())),
             Some(Ok(Made::Sweep(_))) => "/gpus".to_owned(),
-            Some(Err(error)) => return failed.set(Some(error.to_string())),
+            Some(Err(wrong)) => return refuse(wrong),
             None => return,
         };
         navigate(&to, NavigateOptions::default());
     });
     let submit = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
-        failed.set(None);
-        if let Some(ask) = wanted.get_untracked() {
-            make.dispatch((ask, trace.get_untracked()));
+        if busy.get_untracked() {
+            return;
+        }
+        match read_form() {
+            Ok(ask) => {
+                refusal.set(Refusal::default());
+                make.dispatch((ask, trace.get_untracked()));
+            }
+            Err(wrong) => refuse(wrong),
         }
     };
-    // Nothing works before the page is alive, so the button waits for that.
-    let alive = RwSignal::new(false);
-    Effect::new(move || alive.set(true));
-    let label = move || match wanted
-        .get()
-        .and_then(|ask| ask.sweep)
-        .map(|sweep| sweep.values.len())
-    {
-        Some(count) if trace.get().is_empty() => format!("Make {count} GPUs"),
-        Some(count) => format!("Make {count} GPUs and run"),
-        None if trace.get().is_empty() => "Make the GPU".to_owned(),
-        None => "Make the GPU and run".to_owned(),
+    // What was said of a field holds until it is changed.
+    let changed = move |event: leptos::ev::Event| {
+        let id = event_target::<web_sys::Element>(&event).id();
+        if refusal.with_untracked(|refusal| !refusal.is_empty()) {
+            refusal.update(|refusal| *refusal = refusal.without(&id));
+        }
     };
-    let fields: Vec<_> = rows.into_iter().map(value_row).collect();
+    let failed = move || refusal.with(|refusal| refusal.other.clone());
+    let fields: Vec<_> = rows.into_iter().map(|row| value_row(row, refusal)).collect();
+    let count = Signal::derive(move || sweep.get().ok().flatten().map(|(_, values)| values.len()));
     view! {
-        <form on:submit=submit class="page-form">
+        <form on:submit=submit on:input=changed class="page-form">
             <section class="card">
                 <div class="form-grid">
-                    <BaseField base=base.clone() gpus=facts.gpus />
-                    <Field label="Name" id="gpu-name">
-                        <TextInput id="gpu-name" value=name />
+                    <BaseField base=base.clone() gpus=facts.gpus refusal />
+                    <Field label="Name" id=NAME error=at(refusal, NAME)>
+                        <TextInput id=NAME value=name invalid=wrong_at(refusal, NAME) />
                     </Field>
-                    <SweepFields facts=fact swept values sweep=Signal::derive(move || sweep.get().err()) />
+                    <SweepFields facts=fact swept values sweep=Signal::derive(move || sweep.get().err()) refusal />
                     <TraceField arch=facts.base.gpu.arch traces=facts.traces trace />
                 </div>
-                {move || failed.get().map(|text| view! { <Notice tone=Tone::Bad><p>{text}</p></Notice> })}
-                <div class="form-actions">
-                    <p class="muted small">
-                        "Nothing of a hypothetical GPU is validated; every screen that shows its numbers says so."
-                    </p>
-                    <button
-                        class="button primary"
-                        type="submit"
-                        disabled=move || !alive.get() || make.pending().get() || wanted.get().is_none()
-                    >
-                        {label}
-                    </button>
-                </div>
+                {move || failed().map(|text| view! { <Notice tone=Tone::Bad><p>{text}</p></Notice> })}
+                <Make count runs=Signal::derive(move || !trace.get().is_empty()) busy=busy.into() />
             </section>
             <Card title="Values">
                 <p class="muted small">{format!("Leave a field empty to keep what {base} has.")}</p>
                 <div class="table-frame" role="region" aria-label="Values" tabindex="0">
-                    <table>
+                    <table class="value-table">
                         <thead>
                             <tr>
                                 <th scope="col">"Value"</th>
                                 <th scope="col" class="number">{base.to_string()}</th>
                                 <th scope="col">"Yours"</th>
-                                <th scope="col">"Unit"</th>
                             </tr>
                         </thead>
                         <tbody>{fields}</tbody>
@@ -199,10 +186,64 @@ fn Form(
     }
 }
 
+/// The button at the end of the form, with what should be known before it is pressed. It stays as it is while the
+/// GPU is made, since a button that is disabled loses the focus.
+#[component]
+fn Make(
+    /// How many GPUs a sweep makes; `None` for one GPU.
+    count: Signal<Option<usize>>,
+    /// Whether a run follows.
+    runs: Signal<bool>,
+    /// Whether the GPU is being made.
+    busy: Signal<bool>,
+) -> impl IntoView {
+    // Nothing works before the page is alive, so the button waits for that.
+    let alive = RwSignal::new(false);
+    Effect::new(move || alive.set(true));
+    let label = move || {
+        let what = match count.get() {
+            _ if busy.get() => return "Making…".to_owned(),
+            Some(count) => format!("Make {count} GPUs"),
+            None => "Make the GPU".to_owned(),
+        };
+        if runs.get() {
+            format!("{what} and run")
+        } else {
+            what
+        }
+    };
+    let note = move || {
+        if alive.get() {
+            "Nothing of a hypothetical GPU is validated; every screen that shows its numbers says so."
+        } else {
+            "The form is being loaded; then it can be sent."
+        }
+    };
+    view! {
+        <div class="form-actions">
+            <p class="muted small">{note}</p>
+            <button
+                class="button primary"
+                type="submit"
+                disabled=move || !alive.get()
+                aria-busy=move || busy.get().then_some("true")
+            >
+                {label}
+            </button>
+        </div>
+        <noscript>
+            <p class="muted">
+                "Making a GPU on this page needs JavaScript; " <code>"POST /api/gpu-configs"</code> " does not."
+            </p>
+        </noscript>
+    }
+}
+
 /// Makes the GPUs, and a run of them on a trace where one is named. One GPU is run beside its base.
-async fn create(ask: GpuConfigCreate, trace: String) -> Result<Made, DataError> {
+async fn create(ask: GpuConfigCreate, trace: String, facts: Vec<GpuFact>) -> Result<Made, Refusal> {
     let (base, swept) = (GpuName::new(ask.base.clone()), ask.sweep.is_some());
-    let made = data::create_gpus(ask).await?;
+    let made = data::create_gpus(ask.clone()).await;
+    let made = made.map_err(|error| share_out(&error.body, &ask, &facts))?;
     if trace.is_empty() {
         return Ok(match made.as_slice() {
             [one] => Made::Gpu(one.name.clone()),
@@ -219,155 +260,12 @@ async fn create(ask: GpuConfigCreate, trace: String) -> Result<Made, DataError> 
         entries,
         replay: false,
     };
-    Ok(Made::Run(data::create_run(run).await?.summary.id))
-}
-
-/// The base; another one is another address.
-#[component]
-fn BaseField(
-    /// The base now.
-    base: GpuName,
-    /// The GPUs there are.
-    gpus: Vec<GpuConfig>,
-) -> impl IntoView {
-    let options = gpus
-        .into_iter()
-        .filter(|gpu| gpu.derived.is_none())
-        .map(|gpu| option(gpu.name.as_str(), gpu.name.as_str()))
-        .collect();
-    let value = RwSignal::new(base.to_string());
-    let navigate = use_navigate();
-    Effect::new(move || {
-        let chosen = value.get();
-        if chosen != base.as_str() {
-            navigate(
-                &format!("/gpus/new?base={}", segment(&chosen)),
-                NavigateOptions::default(),
-            );
-        }
-    });
-    view! {
-        <Field label="Made from" id="gpu-base">
-            <SelectInput id="gpu-base" value options invalid=Signal::stored(false) />
-        </Field>
-    }
-}
-
-/// Which value is swept, and over what.
-#[component]
-fn SweepFields(
-    /// The base's values.
-    facts: StoredValue<Vec<GpuFact>>,
-    /// The key that is swept; empty for none.
-    swept: RwSignal<String>,
-    /// Its values, as typed.
-    values: RwSignal<String>,
-    /// What is wrong with them.
-    sweep: Signal<Option<String>>,
-) -> impl IntoView {
-    let mut options = vec![option("", "Nothing: one GPU")];
-    options.extend(facts.with_value(|facts| {
-        facts
-            .iter()
-            .map(|fact| option(&fact.key, &in_words(&fact.key)))
-            .collect::<Vec<_>>()
-    }));
-    view! {
-        <Field label="Sweep one value" id="gpu-sweep">
-            <SelectInput id="gpu-sweep" value=swept options invalid=Signal::stored(false) />
-        </Field>
-        <Show when=move || !swept.get().is_empty()>
-            <Field label="Its sizes" id="gpu-sizes" error=sweep>
-                <TextInput id="gpu-sizes" value=values />
-            </Field>
-        </Show>
-    }
-}
-
-/// The trace to run on at once, if any.
-#[component]
-fn TraceField(
-    /// The base's architecture.
-    arch: String,
-    /// All traces.
-    traces: Vec<TraceSummary>,
-    /// The chosen one; empty for none.
-    trace: RwSignal<String>,
-) -> impl IntoView {
-    let fits = |trace: &&TraceSummary| {
-        trace.state == TraceState::Ready && !trace.sample && trace.trace_gpu_arch == arch
-    };
-    let mut options = vec![option("", "No trace: only make it")];
-    options.extend(
-        traces
-            .iter()
-            .filter(fits)
-            .map(|trace| option(trace.id.as_str(), trace.id.as_str())),
-    );
-    view! {
-        <Field label="Run at once on" id="gpu-trace">
-            <SelectInput id="gpu-trace" value=trace options invalid=Signal::stored(false) />
-        </Field>
-    }
-}
-
-fn option(value: &str, label: &str) -> SelectOption {
-    SelectOption {
-        value: value.to_owned(),
-        label: label.to_owned(),
-        refused: None,
-    }
-}
-
-/// A line of text.
-#[component]
-fn TextInput(
-    /// The element's id.
-    id: &'static str,
-    /// The text in it.
-    value: RwSignal<String>,
-) -> impl IntoView {
-    view! {
-        <input
-            class="input"
-            type="text"
-            id=id
-            aria-describedby=format!("{id}-error")
-            prop:value=move || value.get()
-            value=value.get_untracked()
-            on:input=move |event| value.set(event_target_value(&event))
-        />
-    }
-}
-
-/// One value: what the base has, and a field for another size.
-fn value_row(Row { fact, text }: Row) -> impl IntoView {
-    let id = format!("value-{}", fact.key.replace('.', "-"));
-    let error = {
-        let fact = fact.clone();
-        Memo::new(move |_| read_value(&fact, &text.get()).err())
-    };
-    let label = format!("{}, in {}", in_words(&fact.key), fact.unit);
-    view! {
-        <tr>
-            <td title=fact.source>{in_words(&fact.key)}</td>
-            <td class="number nowrap">{fact.value.to_string()}</td>
-            <td>
-                <input
-                    class="input number"
-                    type="text"
-                    inputmode="decimal"
-                    id=id.clone()
-                    aria-label=label
-                    aria-invalid=move || error.get().is_some().to_string()
-                    aria-describedby=format!("{id}-error")
-                    placeholder=fact.value.to_string()
-                    prop:value=move || text.get()
-                    on:input=move |event| text.set(event_target_value(&event))
-                />
-                <p class="field-error" id=format!("{id}-error") role="alert">{move || error.get()}</p>
-            </td>
-            <td class="nowrap">{fact.unit}</td>
-        </tr>
+    match data::create_run(run).await {
+        Ok(run) => Ok(Made::Run(run.summary.id)),
+        // The same form can be sent again: a GPU that is there with the same values counts as made.
+        Err(error) => Err(Refusal::other(format!(
+            "It was made, but its run did not start: {}",
+            plain_answer(&error.body)
+        ))),
     }
 }

@@ -60,6 +60,16 @@ pub(super) async fn load() -> Result<Facts, DataError> {
     })
 }
 
+/// Reads it again; `None` where nothing has happened since `old`.
+pub(super) async fn load_since(old: &Facts) -> Result<Option<Facts>, DataError> {
+    // Both lists say whatever happens, but for kernels that are done: of these only a run under way has more.
+    let quiet = old.active().is_empty();
+    if quiet && data::runs().await? == old.runs && data::traces().await? == old.traces {
+        return Ok(None);
+    }
+    load().await.map(Some)
+}
+
 /// Whether a run ended with something to read.
 fn has_results(run: &RunSummary) -> bool {
     matches!(run.state, RunState::Succeeded | RunState::Partial)
@@ -92,6 +102,12 @@ impl Facts {
             run: runs.clone().next().cloned(),
             result: runs.find(|run| has_results(run)).cloned(),
         }
+    }
+
+    /// Whether a change is near: something is under way, or somebody new is about to send something.
+    pub(super) fn unfinished(&self) -> bool {
+        let now = self.progress();
+        now.result.is_none() || !now.coming.is_empty() || !self.active().is_empty()
     }
 
     /// The runs under way.

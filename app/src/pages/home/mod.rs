@@ -4,29 +4,24 @@ mod facts;
 mod guide;
 mod send;
 
-use std::time::Duration;
-
 use cascade_api::{RunDetail, RunState};
 use cascade_scene::format;
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 use leptos_meta::Title;
 
 use super::runs::run_table;
 use super::traces::trace_table;
 use crate::data::{GpuNote, segment};
 use crate::ui::{
-    Age, ButtonLink, Card, GpuNotes, Look, PageHead, Progress, ReplayBadge, RunBadge, SampleBadge, Tile,
-    engine_gpus, loaded,
+    Age, ButtonLink, Card, GpuNotes, Look, PageHead, Progress, ReplayBadge, RunBadge, SampleBadge,
+    SyntheticBadge, Tile, engine_gpus, kept, loaded,
 };
-use facts::{Facts, GpuOutcome, Outcome, load};
+use facts::{Facts, GpuOutcome, Outcome, load, load_since};
 use guide::Guide;
 pub(crate) use send::SendTrace;
 
 /// Rows of each list here; the lists' own pages show all.
 const RECENT: usize = 6;
-/// How often the page asks again while something may change.
-const POLL: Duration = Duration::from_secs(2);
 
 /// The overview.
 #[component]
@@ -56,31 +51,12 @@ fn Overview(
 ) -> impl IntoView {
     let new = facts.progress().result.is_none();
     let health = facts.health.clone();
-    let facts = RwSignal::new(facts);
-    let changes = Memo::new(move |_| {
-        facts.with(|facts| {
-            let now = facts.progress();
-            now.result.is_none() || !now.coming.is_empty() || !facts.active().is_empty()
-        })
-    });
-    Effect::new(move || {
-        if !changes.get() {
-            return;
-        }
-        let ask = move || {
-            spawn_local(async move {
-                // What could not be had now is asked for again in two seconds.
-                if let Ok(now) = load().await
-                    && facts.try_with_untracked(|old| *old != now) == Some(true)
-                {
-                    _ = facts.try_set(now);
-                }
-            });
-        };
-        if let Ok(timer) = set_interval_with_handle(ask, POLL) {
-            on_cleanup(move || timer.clear());
-        }
-    });
+    let kept = kept(
+        facts,
+        Facts::unfinished,
+        |old| async move { load_since(&old).await },
+    );
+    let facts = kept.now;
     let active = Memo::new(move |_| facts.with(Facts::active));
     let results = Memo::new(move |_| facts.with(Facts::results));
     let has_result = Memo::new(move |_| facts.with(|facts| facts.progress().result.is_some()));
@@ -128,7 +104,7 @@ fn Overview(
         });
         (runs, traces)
     };
-    view! { {new.then(|| view! { <Guide facts health /> })} {running} {latest} {next} {recent} }
+    view! { {kept.warning()} {new.then(|| view! { <Guide facts health /> })} {running} {latest} {next} {recent} }
 }
 
 /// A run under way.
@@ -158,12 +134,13 @@ fn Latest(
 ) -> impl IntoView {
     let Outcome { run, gpus } = result;
     let href = format!("/runs/{}", segment(run.id.as_str()));
-    let (state, sample, replay) = (run.state, run.sample, run.replay);
+    let (state, sample, replay, synthetic) = (run.state, run.sample, run.replay, run.synthetic);
     let badges = move || {
         view! {
             <RunBadge state />
             {sample.then(|| view! { <SampleBadge /> })}
             {replay.then(|| view! { <ReplayBadge /> })}
+            {synthetic.then(|| view! { <SyntheticBadge /> })}
         }
     };
     let row = |gpu: GpuOutcome| {

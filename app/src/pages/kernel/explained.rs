@@ -2,6 +2,7 @@
 
 use cascade_api::{Help, KernelDetail, KernelExplanation, StatValue};
 use cascade_scene::comparison::error;
+use cascade_scene::request::PROVENANCE;
 use cascade_scene::{format, kernel_name::readable};
 use leptos::prelude::*;
 
@@ -99,8 +100,10 @@ fn Head(
         view! { <Badge text=status tone title=title /> }
     });
     let said = |other: &String| note.as_deref().is_some_and(|note| other.ends_with(note));
-    let origin = text("cascade_provenance")
-        .map(|origin| view! { <Badge text=origin title="How these numbers came about" /> });
+    let origin = text("cascade_provenance").map(|origin| {
+        let title = means(&origin);
+        view! { <Badge text=origin title=title /> }
+    });
     let notes: Vec<_> = note
         .iter()
         .chain(gpu.notes.iter().filter(|other| !said(other)))
@@ -131,6 +134,15 @@ fn Head(
             {notes}
         </header>
     }
+}
+
+/// What the word for a kernel's origin says of its numbers.
+fn means(origin: &str) -> String {
+    let word = origin.split([':', ' ']).next().unwrap_or_default();
+    PROVENANCE.iter().find(|(known, _)| *known == word).map_or_else(
+        || "How these numbers came about".to_owned(),
+        |(_, means)| format!("These numbers: {means}"),
+    )
 }
 
 /// How long it took.
@@ -243,4 +255,16 @@ fn help(help: Help) -> impl IntoView {
         .up_to
         .map(|times| view! { <span class="gain">{format!("up to {times:.2} × as fast")}</span> });
     view! { <li>{what} " " {gain}</li> }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::means;
+
+    #[test]
+    fn an_origin_is_explained_with_or_without_its_number() {
+        assert!(means("dedup:17").contains("same content"));
+        assert!(means("exact").contains("simulated itself"));
+        assert!(means("somehow").contains("came about"));
+    }
 }

@@ -105,7 +105,7 @@ fn row(file: &RunFile, first: bool, shown: RwSignal<Option<RunFile>>) -> impl In
         let label = format!("Preview {}", file.file.name);
         let file = file.clone();
         let open = move |_| shown.set(Some(file.clone()));
-        view! { <button type="button" class="plain" aria-label=label on:click=open>"Preview"</button> " · " }
+        view! { <button type="button" class="plain link" aria-label=label on:click=open>"Preview"</button> " · " }
     });
     view! {
         <tr class:group-start=first>

@@ -187,6 +187,10 @@ pub(super) fn Log(
                 .collect::<Vec<_>>()
         })
     };
+    let nothing = move || match log.with(LogText::is_read) {
+        true => "No output yet.",
+        false => "Reading the log…",
+    };
     let height = move || format!("height:{}px", log.with(LogText::len) as f64 * LINE);
     let shift = move || format!("transform:translateY({}px)", from.get() as f64 * LINE);
     let on_scroll = move |_| {
@@ -224,7 +228,7 @@ pub(super) fn Log(
             </div>
             <Show
                 when=move || log.with(|log| !log.is_empty())
-                fallback=|| view! { <p class="muted">"No output yet."</p> }
+                fallback=move || view! { <p class="muted">{nothing}</p> }
             >
                 <div class="log" tabindex="0" role="region" aria-label="Lines of the log" node_ref=frame on:scroll=on_scroll>
                     <div class="log-space" style=height>

@@ -105,8 +105,10 @@ fn Run(
             asked.or(first.as_ref()).cloned()
         }
     });
-    let live = Live::new(run, &kernels, selected.get_untracked());
     let steps = !digests.is_empty();
+    // Known from the start: no section changes its place once the first sim has finished.
+    let requests_first = steps || run.trace.has_step_timeline;
+    let live = Live::new(run, &kernels, selected.get_untracked());
     let done = Signal::derive(move || {
         live.run
             .with(|run| run.sims.iter().map(|sim| sim.kernels_done).sum::<u64>())
@@ -123,7 +125,7 @@ fn Run(
     let (timeline, request) = (id.clone(), id.clone());
     let request = move || in_sight(move || late::request(live, request.clone(), digests.clone()));
     // Predicted requests are what a run with steps was made for; any other says last how to get them.
-    let (first_request, last_request) = match steps {
+    let (first_request, last_request) = match requests_first {
         true => (Some(request()), None),
         false => (None, Some(request())),
     };

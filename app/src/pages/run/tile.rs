@@ -202,7 +202,7 @@ fn Tile(
                 <Stat label="IPC" title="Thread instructions per cycle of the whole simulated GPU">
                     {total(|sim| sim.latest.gpu_tot_ipc, format::compact)}
                 </Stat>
-                <Stat label="Sim rate" title="Simulated instructions per second of the simulator's own time">
+                <Stat label="Sim rate" title="Simulated instructions per second of the simulator's own time. Kernels that were simulated before, in this run or an earlier one, are known at once: with many of them the rate is far above what the engine simulates">
                     {total(|sim| sim.latest.sim_rate_ips, format::sim_rate)}
                 </Stat>
             </dl>

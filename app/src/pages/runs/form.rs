@@ -1,7 +1,48 @@
 //! What the form for a new run works out: which GPUs fit, which row is wrong, what is sent. No view here.
 
-use cascade_api::{Detail, ErrorBody, GpuConfig, GpuName, Loc, RunEntry, TraceSummary, limits::MAX_COUNT};
+use cascade_api::{
+    Detail, ErrorBody, GpuConfig, GpuName, Loc, RunEntry, TraceId, TraceState, TraceSummary,
+    limits::MAX_COUNT,
+};
 use cascade_scene::engine;
+
+use crate::ui::plain;
+
+/// Why a trace cannot be simulated on any GPU; `None` when it can.
+pub(crate) const fn trace_refusal(trace: &TraceSummary) -> Option<&'static str> {
+    match trace.state {
+        _ if trace.sample => Some("sample with recorded results, nothing to simulate"),
+        TraceState::Uploading => Some("still being uploaded"),
+        TraceState::Processing => Some("still being processed"),
+        TraceState::Failed => Some("could not be processed"),
+        TraceState::Ready => None,
+    }
+}
+
+/// The trace chosen to begin with: the one that is `asked` for, else the newest that can be simulated.
+pub(super) fn first_trace(asked: Option<&TraceId>, traces: &[TraceSummary]) -> Option<TraceId> {
+    let fits = traces.iter().filter(|trace| trace_refusal(trace).is_none());
+    let newest = || {
+        fits.max_by_key(|trace| trace.created_at)
+            .map(|trace| trace.id.clone())
+    };
+    asked.cloned().or_else(newest)
+}
+
+/// The traces that cannot be simulated, together by the reason.
+pub(super) fn left_out(traces: &[TraceSummary]) -> Vec<(&'static str, Vec<TraceId>)> {
+    let mut reasons: Vec<(&'static str, Vec<TraceId>)> = Vec::new();
+    for trace in traces {
+        let Some(why) = trace_refusal(trace) else {
+            continue;
+        };
+        match reasons.iter_mut().find(|(reason, _)| *reason == why) {
+            Some((_, ids)) => ids.push(trace.id.clone()),
+            None => reasons.push((why, vec![trace.id.clone()])),
+        }
+    }
+    reasons
+}
 
 /// Why a trace cannot run on a GPU; `None` when it can.
 pub(super) fn refusal(trace: &TraceSummary, gpu: &GpuConfig) -> Option<String> {
@@ -91,9 +132,9 @@ pub(super) fn share_out(error: &ErrorBody, entries: &[RunEntry]) -> Refused {
             for field in fields {
                 match field.loc.as_slice() {
                     [Loc::Name(_), Loc::Name(list), Loc::Index(row), ..] if list == "entries" => {
-                        refused.rows.push((*row as usize, field.msg.clone()));
+                        refused.rows.push((*row as usize, plain(&field.msg)));
                     }
-                    _ => other.push(field.msg.clone()),
+                    _ => other.push(plain(&field.msg)),
                 }
             }
         }
@@ -149,7 +190,7 @@ mod tests {
             {"type": "missing", "loc": ["body", "trace_id"], "msg": "Field required", "input": {}},
         ]});
         let refused = share_out(&serde_json::from_value(list).unwrap(), &entries);
-        assert_eq!(refused.rows, [(1, "too small".to_owned())]);
+        assert_eq!(refused.rows, [(1, "Too small".to_owned())]);
         assert_eq!(refused.other.as_deref(), Some("Field required"));
     }
 

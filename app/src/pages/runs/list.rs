@@ -8,7 +8,7 @@ use leptos_meta::Title;
 use crate::data::{self, segment};
 use crate::ui::{
     Age, ButtonLink, DataTable, DocLink, Empty, Look, PageHead, ReplayBadge, RunBadge, SampleBadge,
-    SampleNote, SearchInput, SortTable, Switch, has_words, loaded, poll_while,
+    SampleNote, SearchInput, SortTable, Switch, SyntheticBadge, has_words, kept, loaded,
 };
 
 /// What runs can be sorted by.
@@ -69,14 +69,11 @@ fn words(run: &RunSummary) -> String {
     format!("{} {} {} {}", run.id, run.trace_id, gpus.join(" "), run.state)
 }
 
-/// Every run of the workspace. While one is active, the list asks again every two seconds.
+/// Every run of the workspace, those that are made elsewhere too.
 #[component]
 pub(crate) fn Runs() -> impl IntoView {
     let runs = Resource::new(|| (), |()| data::runs());
-    poll_while(runs, |runs: &Vec<RunSummary>| {
-        runs.iter().any(|run| run.state == RunState::Active)
-    });
-    // Beside what is loaded, so that a search stays when the list is asked for again.
+    // Beside what is loaded, so that a search stays when the list is loaded again.
     let list = View {
         query: RwSignal::new(String::new()),
         state: RwSignal::new(None),
@@ -104,25 +101,37 @@ pub(crate) fn Runs() -> impl IntoView {
         <div class="page">
             <PageHead title="Runs" actions=actions />
             <Filter list />
-            {loaded(
-                runs,
-                move |runs| {
-                    if runs.is_empty() {
-                        view! {
-                            <Empty title="No runs yet">
-                                <p>"A run simulates one trace on as many GPUs as you like, side by side."</p>
-                                <ButtonLink look=Look::Primary href="/">"Take the first steps"</ButtonLink>
-                                <DocLink href="/docs/runs">"How runs work"</DocLink>
-                            </Empty>
-                        }
-                            .into_any()
-                    } else {
-                        view! { <section class="card run-list">{sorted(runs, list)}</section> }.into_any()
-                    }
-                },
-            )}
+            {loaded(runs, move |runs| view! { <Rows runs list /> })}
         </div>
     }
+}
+
+/// The list itself, kept up to date.
+#[component]
+fn Rows(
+    /// The runs at first.
+    runs: Vec<RunSummary>,
+    /// What is shown.
+    list: View,
+) -> impl IntoView {
+    let active = |runs: &Vec<RunSummary>| runs.iter().any(|run| run.state == RunState::Active);
+    let runs = kept(runs, active, |_| async { data::runs().await.map(Some) });
+    let none = Memo::new(move |_| runs.now.with(Vec::is_empty));
+    let shown = move || {
+        if none.get() {
+            view! {
+                <Empty title="No runs yet">
+                    <p>"A run simulates one trace on as many GPUs as you like, side by side."</p>
+                    <ButtonLink look=Look::Primary href="/">"Take the first steps"</ButtonLink>
+                    <DocLink href="/docs/runs">"How runs work"</DocLink>
+                </Empty>
+            }
+            .into_any()
+        } else {
+            view! { <section class="card run-list">{sorted(runs.now, list)}</section> }.into_any()
+        }
+    };
+    view! { {runs.warning()} {shown} }
 }
 
 /// The search, and the choice of a state.
@@ -146,8 +155,8 @@ fn Filter(
     }
 }
 
-/// Runs as a table that can be sorted, and chosen from.
-fn sorted(runs: Vec<RunSummary>, list: View) -> impl IntoView {
+/// Runs as a table that can be sorted, and chosen from. A row that does not change stays, and with it the focus.
+fn sorted(runs: RwSignal<Vec<RunSummary>>, list: View) -> impl IntoView {
     let columns = vec![
         ("", None),
         ("Run", None),
@@ -157,22 +166,19 @@ fn sorted(runs: Vec<RunSummary>, list: View) -> impl IntoView {
         ("#Sims done", Some(Key::Sims)),
         ("Age", Some(Key::Created)),
     ];
-    let any = runs.iter().any(|run| run.sample);
-    let rows = move || {
-        let shown = list.of(&runs);
-        if shown.is_empty() {
-            return view! { <tr><td colspan="7" class="muted">"No run fits the search."</td></tr> }
-                .into_any();
-        }
-        shown
-            .iter()
-            .map(|run| row(run, Some(list.chosen)))
-            .collect::<Vec<_>>()
-            .into_any()
+    let any = Memo::new(move |_| runs.with(|runs| runs.iter().any(|run| run.sample)));
+    let shown = Memo::new(move |_| runs.with(|runs| list.of(runs)));
+    let none = move || {
+        let none = shown.with(Vec::is_empty);
+        none.then(|| view! { <tr><td colspan="7" class="muted">"No run fits the search."</td></tr> })
     };
+    let same = |run: &RunSummary| (run.id.clone(), run.state, format!("{:?}", run.sim_counts));
     view! {
-        <SortTable label="Runs" columns order=list.order>{rows}</SortTable>
-        <SampleNote any />
+        <SortTable label="Runs" columns order=list.order>
+            <For each=move || shown.get() key=same children=move |run| row(&run, Some(list.chosen)) />
+            {none}
+        </SortTable>
+        {move || view! { <SampleNote any=any.get() /> }}
     }
 }
 
@@ -237,6 +243,7 @@ fn row(run: &RunSummary, chosen: Option<RwSignal<Vec<RunId>>>) -> impl IntoView 
                     <RunBadge state=run.state />
                     {run.sample.then(|| view! { <SampleBadge /> })}
                     {run.replay.then(|| view! { <ReplayBadge /> })}
+                    {run.synthetic.then(|| view! { <SyntheticBadge /> })}
                 </span>
             </td>
             <td><a href=trace>{run.trace_id.to_string()}</a></td>

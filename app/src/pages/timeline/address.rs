@@ -1,5 +1,6 @@
 //! The view in the page's address, so that a link shows the same.
 
+use cascade_api::RunId;
 use cascade_scene::timeline::link::{KEYS, Link};
 use leptos::prelude::window;
 use web_sys::UrlSearchParams;
@@ -37,6 +38,21 @@ pub(super) fn write(link: &Link) {
     for (key, value) in link.pairs() {
         query.set(key, &value);
     }
+    replace(&query);
+}
+
+/// Puts further runs into the address in place of those there.
+pub(super) fn write_with(runs: &[RunId]) {
+    let Some(query) = query() else { return };
+    query.delete("with");
+    for run in runs {
+        query.append("with", run.as_str());
+    }
+    replace(&query);
+}
+
+/// Gives the page's address another query.
+fn replace(query: &UrlSearchParams) {
     let text: String = query.to_string().into();
     let path = window().location().pathname().unwrap_or_default();
     let address = match text.is_empty() {

@@ -6,6 +6,7 @@ use cascade_scene::timeline::{Align, Filter};
 use leptos::prelude::*;
 
 use super::card::Timeline;
+use super::runs::{Offer, Runs};
 use super::stage::Stage;
 use crate::ui::Switch;
 
@@ -16,6 +17,8 @@ pub(super) fn Tools(
     timeline: Timeline,
     /// Whether there are steps to show.
     steps: bool,
+    /// Runs that could be added.
+    offers: Vec<Offer>,
 ) -> impl IntoView {
     let told = timeline.told;
     let level = steps.then(|| {
@@ -47,6 +50,7 @@ pub(super) fn Tools(
                 <button type="button" class="segment" aria-label="Zoom in" title="Zoom in (+)" on:click=move |_| timeline.change(|stage| zoom(stage, 0.5))>"+"</button>
                 <button type="button" class="segment" title="Show everything (F)" on:click=move |_| timeline.change(Stage::fit)>"Fit"</button>
             </div>
+            <Runs timeline offers />
         </div>
     }
 }
@@ -81,8 +85,12 @@ fn Search(
         });
     };
     let count = move || {
-        let (hits, all) = (told.hits.get() as u64, told.kernels.get() as u64);
-        on().then(|| format!("{} of {}", format::count(hits), format::count(all)))
+        let (hits, hit) = (told.hits.get() as u64, told.hit.get());
+        on().then(|| match (hits, hit) {
+            (0, _) => "no hit".to_owned(),
+            (_, None) => format::plural(hits, "hit"),
+            (_, Some(hit)) => format!("{} of {}", format::count(hit as u64 + 1), format::count(hits)),
+        })
     };
     let none = move || !on() || told.hits.get() == 0;
     view! {

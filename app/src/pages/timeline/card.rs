@@ -16,6 +16,8 @@ use super::address;
 use super::bar::Tools;
 use super::input::{self, Hands};
 use super::panel::{Legend, Panel, ReadOut, TopKernels};
+use super::runs::Offer;
+use super::sight;
 use super::stage::{Shared, Stage, moved, show};
 use super::told::{Status, Told};
 use crate::data;
@@ -30,8 +32,10 @@ pub(super) struct Timeline {
     pub(super) told: Told,
     /// The stage, once the page is alive.
     stage: StoredValue<Option<SendWrapper<Shared>>>,
-    runs: StoredValue<Vec<RunId>>,
-    /// How long the last answer took, in ms.
+    /// The runs, the page's first.
+    pub(super) runs: RwSignal<Vec<RunId>>,
+    /// When lanes were last asked for or came, in ms, and how long the last answer took.
+    asked: StoredValue<f64>,
     took: StoredValue<f64>,
 }
 
@@ -63,48 +67,101 @@ impl Timeline {
         if self.told.status.get_untracked() != Status::Ready {
             self.told.status.set(Status::Loading);
         }
-        let started = web_sys::js_sys::Date::now();
-        let runs = self.runs.get_value();
+        let started = now();
+        self.asked.set_value(started);
+        let runs = self.runs.get_untracked();
         leptos::task::spawn_local(async move {
             let mut answers = Vec::new();
-            for run in runs {
-                match data::run_timeline(run, level).await {
+            for run in &runs {
+                match data::run_timeline(run.clone(), level).await {
                     Ok(answer) => answers.push(answer),
-                    Err(error) => {
+                    Err(error) if self.is_asked(&runs) => {
                         self.told.status.try_set(Status::Failed(error));
                         return;
                     }
+                    Err(_) => return,
                 }
             }
-            // The page may be gone by now.
-            if self.told.status.try_get_untracked().is_some() {
+            if self.is_asked(&runs) {
+                if keep && stage.borrow().level == level {
+                    // The hand may have moved on while the answer was under way.
+                    link = stage.borrow().link();
+                }
                 stage.borrow_mut().load(answers, level, &link);
-                self.took.set_value(web_sys::js_sys::Date::now() - started);
+                self.asked.set_value(now());
+                self.took.set_value(now() - started);
                 moved(&stage);
             }
         });
     }
 
+    /// Whether an answer about these runs is still wanted: others may have been chosen, and the page may be gone.
+    fn is_asked(self, runs: &[RunId]) -> bool {
+        self.runs.try_with_untracked(|now| now == runs) == Some(true)
+    }
+
+    /// Shows these runs, the page's first, and says so in the address.
+    pub(super) fn show_runs(self, runs: Vec<RunId>) {
+        address::write_with(runs.get(1..).unwrap_or_default());
+        self.runs.set(runs);
+        // Before the first picture only the address knows what to look at.
+        match self.told.status.get_untracked() {
+            Status::Ready => self.fetch(self.told.level.get_untracked(), true),
+            _ => self.fetch(address::read().level, false),
+        }
+    }
+
     /// Fetches again when sims have finished more kernels, at most every few seconds: how long the last answer took
-    /// to come and draw sets the pace, so that a long run's columns never take most of the time.
+    /// to come and draw sets the pace, so that a long run's columns never take most of the time. Out of sight nothing
+    /// is fetched; coming into sight catches up at once.
     fn follow(self, done: Signal<u64>) {
         let waiting = StoredValue::new(false);
-        let seen = StoredValue::new(None::<u64>);
+        let fetched = StoredValue::new(None::<u64>);
+        let in_sight = self.told.in_sight;
         Effect::new(move || {
-            let done = done.get();
-            let earlier = seen.try_update_value(|seen| seen.replace(done)).flatten();
-            if earlier.is_none() || earlier == Some(done) || waiting.get_value() {
+            let (done_now, seen) = (done.get(), in_sight.get());
+            let Some(known) = fetched.get_value() else {
+                fetched.set_value(Some(done_now));
+                return;
+            };
+            if known == done_now || !seen || waiting.get_value() {
                 return;
             }
             waiting.set_value(true);
             let again = move || {
-                if waiting.try_set_value(false).is_none() {
+                // The page may be gone; or out of sight, and then coming back asks again.
+                if waiting.try_set_value(false).is_none() && in_sight.get_untracked() {
+                    fetched.set_value(Some(done.get_untracked()));
                     self.fetch(self.told.level.get_untracked(), true);
                 }
             };
-            let pause = self.took.get_value().mul_add(10.0, FOLLOW_MS);
+            let pace = self.took.get_value().mul_add(10.0, FOLLOW_MS);
+            let pause = (self.asked.get_value() + pace - now()).clamp(0.0, pace);
             set_timeout(again, Duration::from_millis(pause as u64));
         });
+    }
+}
+
+/// Milliseconds on the browser's clock.
+fn now() -> f64 {
+    web_sys::js_sys::Date::now()
+}
+
+/// Says which key makes the wheel zoom, while somebody turns it without.
+#[component]
+fn WheelHint(
+    /// Whether it is said.
+    shown: RwSignal<bool>,
+) -> impl IntoView {
+    move || {
+        shown.get().then(|| {
+            let apple = window()
+                .navigator()
+                .platform()
+                .is_ok_and(|name| name.contains("Mac"));
+            let key = if apple { "⌘" } else { "Ctrl" };
+            view! { <p class="timeline-hint" aria-hidden="true">{format!("{key} + wheel zooms")}</p> }
+        })
     }
 }
 
@@ -118,18 +175,23 @@ pub(super) fn Canvas(
     /// Kernels that the page's run has finished, which may grow.
     #[prop(into)]
     done: Signal<u64>,
+    /// Runs that could be added.
+    #[prop(optional)]
+    offers: Vec<Offer>,
 ) -> impl IntoView {
     let told = Told::new();
     let timeline = Timeline {
         told,
         stage: StoredValue::new(None),
-        runs: StoredValue::new(runs),
+        runs: RwSignal::new(runs),
+        asked: StoredValue::new(0.0),
         took: StoredValue::new(0.0),
     };
-    let (canvas, scroller, probe) = (
+    let (canvas, scroller, probe, whole) = (
         NodeRef::<html::Canvas>::new(),
         NodeRef::<html::Div>::new(),
         NodeRef::<html::Span>::new(),
+        NodeRef::<html::Div>::new(),
     );
     let hands: StoredValue<Option<SendWrapper<Rc<RefCell<Hands>>>>> = StoredValue::new(None);
     Effect::new(move || {
@@ -150,20 +212,31 @@ pub(super) fn Canvas(
                 observers.stop();
             }
         });
+        if let Some(whole) = whole.get_untracked() {
+            // The frame takes no room until there are kernels, so the whole is watched.
+            sight::watch(&whole, told.in_sight);
+        }
         timeline.stage.set_value(Some(SendWrapper::new(stage)));
         hands.set_value(Some(SendWrapper::new(Rc::default())));
-        let mut more = timeline.runs.get_value();
+        let mut more = timeline.runs.get_untracked();
         for run in address::with() {
             let run = RunId::from(run);
             if !more.contains(&run) {
                 more.push(run);
             }
         }
-        timeline.runs.set_value(more);
+        timeline.runs.set(more);
         let link = address::read();
         timeline.fetch(if steps { link.level } else { TimelineLevel::Kernels }, false);
     });
     timeline.follow(done);
+    Effect::new(move || {
+        if told.in_sight.get()
+            && let Some(stage) = timeline.shared()
+        {
+            show(&stage);
+        }
+    });
     let with_hands = move |act: &dyn Fn(&mut Hands, &Shared)| {
         let hands = hands.with_value(|hands| hands.as_deref().cloned());
         if let (Some(hands), Some(stage)) = (hands, timeline.shared()) {
@@ -194,11 +267,12 @@ pub(super) fn Canvas(
     }
     };
     view! {
-        <div class="timeline">
-            <Tools timeline steps />
+        <div class="timeline" node_ref=whole>
+            <Tools timeline steps offers />
             {words}
             <div class="timeline-frame" class:empty=move || told.kernels.get() == 0>
                 <span node_ref=probe class="timeline-probe" aria-hidden="true"></span>
+                <WheelHint shown=told.hint />
                 <div
                     class="timeline-scroll"
                     node_ref=scroller

@@ -213,10 +213,12 @@ fn wheel(stage: &Shared, event: &WheelEvent) {
     if event.ctrl_key() || event.meta_key() {
         // A pinch sends small steps, a wheel notches of about 100.
         let factor = (dy.clamp(-60.0, 60.0) * 0.01).exp();
+        own.wheel_known = true;
         own.zoom(f64::from(event.offset_x()), factor);
     } else if event.shift_key() || dx.abs() > dy.abs() {
         own.pan(if dx == 0.0 { dy } else { dx });
     } else {
+        own.hint();
         return;
     }
     drop(own);

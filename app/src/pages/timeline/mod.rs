@@ -9,6 +9,8 @@ mod input;
 mod page;
 mod paint;
 mod panel;
+mod runs;
+mod sight;
 mod stage;
 mod told;
 

@@ -8,8 +8,9 @@ use leptos_meta::Title;
 use leptos_router::hooks::use_params_map;
 
 use super::card::Canvas;
+use super::runs::{Offer, offers};
 use crate::data::{self, DataError, GpuNote};
-use crate::ui::{ButtonLink, GpuNotes, PageHead, RunBadge, SampleBadge, engine_gpus, loaded};
+use crate::ui::{ButtonLink, GpuNotes, PageHead, RunBadge, SampleBadge, SyntheticBadge, engine_gpus, loaded};
 
 /// How often the page asks how far an active run is.
 const POLL: Duration = Duration::from_secs(2);
@@ -22,15 +23,16 @@ pub(crate) fn TimelinePage() -> impl IntoView {
     let facts = Resource::new(id, read);
     view! {
         <Title text=move || format!("Timeline · {}", id()) />
-        <div class="page timeline-page">{loaded(facts, |(run, steps, notes)| view! { <Whole run steps notes /> })}</div>
+        <div class="page timeline-page">{loaded(facts, |(run, steps, notes, offers)| view! { <Whole run steps notes offers /> })}</div>
     }
 }
 
-/// The run, and whether its sims sent step timelines.
-async fn read(id: RunId) -> Result<(RunDetail, bool, Vec<GpuNote>), DataError> {
+/// The run, whether its sims sent step timelines, and runs that could be shown beside it.
+async fn read(id: RunId) -> Result<(RunDetail, bool, Vec<GpuNote>, Vec<Offer>), DataError> {
     let run = data::run(id.clone()).await?;
     let steps = !data::run_digests(id).await?.is_empty();
-    Ok((run, steps, data::gpu_notes().await?))
+    let offers = offers(&run.summary, &data::runs().await?);
+    Ok((run, steps, data::gpu_notes().await?, offers))
 }
 
 /// Head and canvas.
@@ -42,20 +44,28 @@ fn Whole(
     steps: bool,
     /// What a reader of figures should know of GPUs.
     notes: Vec<GpuNote>,
+    /// Runs that could be added.
+    offers: Vec<Offer>,
 ) -> impl IntoView {
     let id = run.summary.id.clone();
     let done = RwSignal::new(finished(&run));
     follow(id.clone(), run.summary.state, done);
     let back = format!("/runs/{}", data::segment(id.as_str()));
     let state = run.summary.state;
-    let sample = run.summary.sample || run.trace.sample;
+    let (sample, synthetic) = (run.summary.sample || run.trace.sample, run.trace.synthetic);
     view! {
         <PageHead
             title=format!("Timeline of {id}")
-            badges=move || view! { <RunBadge state /> {sample.then(|| view! { <SampleBadge /> })} }
+            badges=move || {
+                view! {
+                    <RunBadge state />
+                    {sample.then(|| view! { <SampleBadge /> })}
+                    {synthetic.then(|| view! { <SyntheticBadge /> })}
+                }
+            }
             actions=move || view! { <ButtonLink href=back>"Back to the run"</ButtonLink> }
         />
-        <Canvas runs=vec![id] steps done />
+        <Canvas runs=vec![id] steps done offers />
         <GpuNotes of=engine_gpus(&run.sims) notes />
     }
 }
@@ -74,6 +84,9 @@ fn follow(id: RunId, state: RunState, done: RwSignal<u64>) {
         }
         let id = id.clone();
         let ask = move || {
+            if document().hidden() {
+                return;
+            }
             let id = id.clone();
             leptos::task::spawn_local(async move {
                 if let Ok(run) = data::run(id).await {

@@ -15,8 +15,13 @@ use web_sys::{HtmlCanvasElement, HtmlElement};
 use super::paint::Surface;
 use super::told::Told;
 
+/// How long the hint about the wheel stays.
+const HINT: Duration = Duration::from_millis(1500);
 /// How long the hand has to rest before address, table and read-out follow the view.
 const REST: Duration = Duration::from_millis(180);
+
+/// Attribute of a canvas that shows something.
+const DRAWN: &str = "data-drawn";
 
 /// The picture and everything it is made from.
 pub(super) struct Stage {
@@ -35,6 +40,9 @@ pub(super) struct Stage {
     colors_fit: bool,
     asked: bool,
     resting: Option<TimeoutHandle>,
+    hinting: Option<TimeoutHandle>,
+    /// Whether the wheel has zoomed: whoever did it needs no hint.
+    pub(super) wheel_known: bool,
     told: Told,
 }
 
@@ -75,6 +83,8 @@ impl Stage {
             colors_fit: false,
             asked: false,
             resting: None,
+            hinting: None,
+            wheel_known: false,
             told,
         })
     }
@@ -139,6 +149,19 @@ impl Stage {
     pub(super) fn zoom(&mut self, x: f64, factor: f64) {
         let about = self.camera.time(x);
         self.camera.view = self.camera.view.zoomed(about, factor, self.scene.total());
+    }
+
+    /// Says for a moment how the wheel zooms.
+    pub(super) fn hint(&mut self) {
+        if self.wheel_known {
+            return;
+        }
+        let hint = self.told.hint;
+        hint.set(true);
+        let timer = set_timeout_with_handle(move || _ = hint.try_set(false), HINT).ok();
+        if let Some(earlier) = std::mem::replace(&mut self.hinting, timer) {
+            earlier.clear();
+        }
     }
 
     /// Moves by px.
@@ -229,15 +252,26 @@ impl Stage {
         self.scene.draw(&self.camera, &mut self.frame);
         self.surface.draw(&self.frame, &self.strip);
         // For whoever waits for the first picture, and for tests.
-        if !self.canvas.has_attribute("data-drawn") {
-            _ = self.canvas.set_attribute("data-drawn", "");
+        if !self.is_drawn() {
+            _ = self.canvas.set_attribute(DRAWN, "");
         }
+    }
+
+    /// Whether there has been a picture.
+    fn is_drawn(&self) -> bool {
+        self.canvas.has_attribute(DRAWN)
+    }
+
+    /// Whether nobody would see another picture. The first one is made all the same.
+    fn is_unseen(&self) -> bool {
+        self.is_drawn() && self.told.in_sight.try_get_untracked() != Some(true)
     }
 }
 
-/// Asks for a new picture with the screen's next frame; asking twice makes one.
+/// Asks for a new picture with the screen's next frame; asking twice makes one. Out of sight none is made: coming into
+/// sight asks again.
 pub(super) fn show(stage: &Shared) {
-    if std::mem::replace(&mut stage.borrow_mut().asked, true) {
+    if stage.borrow().is_unseen() || std::mem::replace(&mut stage.borrow_mut().asked, true) {
         return;
     }
     let own = Rc::clone(stage);

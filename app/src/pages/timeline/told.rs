@@ -61,6 +61,8 @@ pub(super) struct Told {
     pub(super) groups: RwSignal<Vec<Group>>,
     pub(super) kernels: RwSignal<usize>,
     pub(super) hits: RwSignal<usize>,
+    /// Which of the hits is selected, counted from 0.
+    pub(super) hit: RwSignal<Option<usize>>,
     pub(super) align: RwSignal<Align>,
     pub(super) level: RwSignal<TimelineLevel>,
     pub(super) filter: RwSignal<Filter>,
@@ -72,6 +74,10 @@ pub(super) struct Told {
     pub(super) height: RwSignal<f64>,
     /// Why lanes are empty.
     pub(super) problems: RwSignal<Vec<String>>,
+    /// Whether anybody can see the picture.
+    pub(super) in_sight: RwSignal<bool>,
+    /// Whether the wheel was turned without the key that makes it zoom.
+    pub(super) hint: RwSignal<bool>,
 }
 
 impl Told {
@@ -82,6 +88,7 @@ impl Told {
             groups: RwSignal::new(Vec::new()),
             kernels: RwSignal::new(0),
             hits: RwSignal::new(0),
+            hit: RwSignal::new(None),
             align: RwSignal::new(Align::Time),
             level: RwSignal::new(TimelineLevel::Kernels),
             filter: RwSignal::new(Filter::default()),
@@ -91,6 +98,8 @@ impl Told {
             table: RwSignal::new(Table::default()),
             height: RwSignal::new(0.0),
             problems: RwSignal::new(Vec::new()),
+            in_sight: RwSignal::new(false),
+            hint: RwSignal::new(false),
         }
     }
 
@@ -118,6 +127,14 @@ impl Told {
     pub(super) fn filtered(self, stage: &Stage) {
         self.filter.set(stage.scene.filter().clone());
         self.hits.set(stage.scene.hits());
+        self.placed(stage);
+    }
+
+    /// Another kernel is selected, or others are hits.
+    fn placed(self, stage: &Stage) {
+        let searched = || stage.camera.selected.filter(|_| stage.scene.filter().is_on());
+        self.hit
+            .set(searched().and_then(|pick| stage.scene.place_of(pick)));
     }
 
     /// Another kernel is selected.
@@ -139,6 +156,7 @@ impl Told {
             })
         };
         self.selection.set(read());
+        self.placed(stage);
     }
 
     /// The hand rests: table, read-out and address follow the view.

@@ -11,8 +11,7 @@ use super::list::{on_its_way, or_none};
 use super::replay::Replay;
 use crate::data::{self, segment};
 use crate::ui::{
-    Age, ButtonLink, Card, Crumb, Look, Notice, PageHead, Stat, Tone, TraceBadge, TraceMarks, loaded,
-    poll_while,
+    Age, ButtonLink, Card, Crumb, Look, Notice, PageHead, Stat, Tone, TraceBadge, TraceMarks, kept, loaded,
 };
 
 /// One trace by the id in the address.
@@ -21,11 +20,27 @@ pub(crate) fn TracePage() -> impl IntoView {
     let params = use_params_map();
     let id = move || TraceId::new(params.with(|params| params.get("id").unwrap_or_default()));
     let trace = Resource::new(id, data::trace);
-    poll_while(trace, |trace: &TraceDetail| on_its_way(trace.summary.state));
     view! {
         <Title text=move || id().to_string() />
-        <div class="page">{loaded(trace, |trace| view! { <Detail trace /> })}</div>
+        <div class="page">{loaded(trace, |trace| view! { <Followed trace /> })}</div>
     }
+}
+
+/// The trace, followed until it is ready.
+#[component]
+fn Followed(
+    /// The trace at first.
+    trace: TraceDetail,
+) -> impl IntoView {
+    let coming = |trace: &TraceDetail| on_its_way(trace.summary.state);
+    let trace = kept(trace, coming, move |trace| async move {
+        if coming(&trace) {
+            data::trace(trace.summary.id).await.map(Some)
+        } else {
+            Ok(None)
+        }
+    });
+    view! { {trace.warning()} {move || view! { <Detail trace=trace.now.get() /> }} }
 }
 
 /// Everything about the trace.

@@ -9,7 +9,7 @@ use crate::data::{self, segment};
 use crate::pages::home::SendTrace;
 use crate::ui::{
     Age, ButtonLink, Card, DataTable, Empty, Look, PageHead, SampleNote, SearchInput, SortTable, TraceBadge,
-    TraceMarks, has_words, loaded, poll_while,
+    TraceMarks, has_words, kept, loaded,
 };
 
 /// What traces can be sorted by.
@@ -27,15 +27,12 @@ enum Key {
     Created,
 }
 
-/// Every trace of the workspace. While one is on its way, the list asks again every two seconds.
+/// Every trace of the workspace, also those that others send meanwhile.
 #[component]
 pub(crate) fn Traces() -> impl IntoView {
     let traces = Resource::new(|| (), |()| data::traces());
-    poll_while(traces, |traces: &Vec<TraceSummary>| {
-        traces.iter().any(|trace| on_its_way(trace.state))
-    });
     let health = Resource::new(|| (), |()| async { Ok(data::health().await.ok()) });
-    // Beside what is loaded, so that a search stays when the list is asked for again.
+    // Beside what is loaded, so that a search stays when the list is loaded again.
     let (query, order) = (RwSignal::new(String::new()), RwSignal::new((Key::Created, true)));
     view! {
         <Title text="Traces" />
@@ -44,29 +41,47 @@ pub(crate) fn Traces() -> impl IntoView {
             <div class="filter">
                 <SearchInput label="Search by trace, model or GPU" value=query />
             </div>
-            {loaded(
-                traces,
-                move |traces| {
-                    if traces.is_empty() {
-                        view! {
-                            <Empty title="No traces yet">
-                                <p>"A trace appears here as soon as its first file lands."</p>
-                                <ButtonLink look=Look::Primary href="/">"Take the first steps"</ButtonLink>
-                            </Empty>
-                        }
-                            .into_any()
-                    } else {
-                        view! { <section class="card trace-list">{sorted(traces, query, order)}</section> }.into_any()
-                    }
-                },
-            )}
+            {loaded(traces, move |traces| view! { <Rows traces query order /> })}
             <Card title="Send a trace">{loaded(health, |health| view! { <SendTrace health /> })}</Card>
         </div>
     }
 }
 
-/// Traces as a table that can be sorted.
-fn sorted(traces: Vec<TraceSummary>, query: RwSignal<String>, order: RwSignal<(Key, bool)>) -> impl IntoView {
+/// The list itself, kept up to date.
+#[component]
+fn Rows(
+    /// The traces at first.
+    traces: Vec<TraceSummary>,
+    /// What was typed into the search.
+    query: RwSignal<String>,
+    /// Sorted by; the largest first.
+    order: RwSignal<(Key, bool)>,
+) -> impl IntoView {
+    let coming = |traces: &Vec<TraceSummary>| traces.iter().any(|trace| on_its_way(trace.state));
+    let traces = kept(traces, coming, |_| async { data::traces().await.map(Some) });
+    let none = Memo::new(move |_| traces.now.with(Vec::is_empty));
+    let shown = move || {
+        if none.get() {
+            view! {
+                <Empty title="No traces yet">
+                    <p>"A trace appears here as soon as its first file lands."</p>
+                    <ButtonLink look=Look::Primary href="/">"Take the first steps"</ButtonLink>
+                </Empty>
+            }
+            .into_any()
+        } else {
+            view! { <section class="card trace-list">{sorted(traces.now, query, order)}</section> }.into_any()
+        }
+    };
+    view! { {traces.warning()} {shown} }
+}
+
+/// Traces as a table that can be sorted. A row that does not change stays, and with it the focus.
+fn sorted(
+    traces: RwSignal<Vec<TraceSummary>>,
+    query: RwSignal<String>,
+    order: RwSignal<(Key, bool)>,
+) -> impl IntoView {
     let columns = vec![
         ("Trace", Some(Key::Name)),
         ("State", Some(Key::State)),
@@ -77,13 +92,13 @@ fn sorted(traces: Vec<TraceSummary>, query: RwSignal<String>, order: RwSignal<(K
         ("#Size", Some(Key::Size)),
         ("Age", Some(Key::Created)),
     ];
-    let any = traces.iter().any(|trace| trace.sample);
-    let rows = move || {
+    let any = Memo::new(move |_| traces.with(|traces| traces.iter().any(|trace| trace.sample)));
+    let shown = Memo::new(move |_| {
         let (key, descending) = order.get();
         let fits = |trace: &&TraceSummary| query.with(|query| has_words(query, &words(trace)));
-        let mut shown: Vec<_> = traces.iter().filter(fits).collect();
+        let mut shown: Vec<_> = traces.with(|traces| traces.iter().filter(fits).cloned().collect());
         match key {
-            Key::Name => shown.sort_by_key(|trace| trace.id.as_str()),
+            Key::Name => shown.sort_by(|a, b| a.id.as_str().cmp(b.id.as_str())),
             Key::State => shown.sort_by_key(|trace| trace.state.to_string()),
             Key::Kernels => shown.sort_by_key(|trace| trace.kernel_count),
             Key::Size => shown.sort_by_key(|trace| trace.bytes),
@@ -92,15 +107,20 @@ fn sorted(traces: Vec<TraceSummary>, query: RwSignal<String>, order: RwSignal<(K
         if descending {
             shown.reverse();
         }
-        if shown.is_empty() {
-            return view! { <tr><td colspan="8" class="muted">"No trace fits the search."</td></tr> }
-                .into_any();
-        }
-        shown.into_iter().map(row).collect::<Vec<_>>().into_any()
+        shown
+    });
+    let none = move || {
+        let none = shown.with(Vec::is_empty);
+        none.then(|| view! { <tr><td colspan="8" class="muted">"No trace fits the search."</td></tr> })
     };
+    // Whatever happens to a trace is a newer state of it.
+    let same = |trace: &TraceSummary| (trace.id.clone(), trace.updated_at);
     view! {
-        <SortTable label="Traces" columns order>{rows}</SortTable>
-        <SampleNote any />
+        <SortTable label="Traces" columns order>
+            <For each=move || shown.get() key=same children=|trace| row(&trace) />
+            {none}
+        </SortTable>
+        {move || view! { <SampleNote any=any.get() /> }}
     }
 }
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use cascade_api::{ColumnKernel, TraceId};
 
 use super::Side;
-use crate::format;
 use crate::kernel_name::readable;
+use crate::{format, group};
 
 /// What makes two kernels the same one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,6 +167,7 @@ struct Known {
     kernels: Vec<Kernel>,
     groups: Vec<String>,
     by_key: BTreeMap<Key, usize>,
+    by_group: BTreeMap<String, usize>,
 }
 
 impl Known {
@@ -176,11 +177,15 @@ impl Known {
         if let Some(at) = self.by_key.get(&key) {
             return *at;
         }
-        let group = self.groups.iter().position(|group| *group == kernel.group);
-        let group = group.unwrap_or_else(|| {
-            self.groups.push(kernel.group.clone());
-            self.groups.len() - 1
-        });
+        let name = group::name(&kernel.group, &kernel.name);
+        let group = match self.by_group.get(&name) {
+            Some(at) => *at,
+            None => {
+                self.groups.push(name.clone());
+                self.by_group.insert(name, self.groups.len() - 1);
+                self.groups.len() - 1
+            }
+        };
         let shape = match (kernel.grid, kernel.block) {
             (Some(grid), Some(block)) => format!("{} / {}", format::dim3(grid), format::dim3(block)),
             (Some(only), None) | (None, Some(only)) => format::dim3(only),

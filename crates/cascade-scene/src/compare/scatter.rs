@@ -13,7 +13,7 @@ pub const INNER: f64 = 0.10;
 pub const OUTER: f64 = 0.20;
 
 /// Said where the measured GPU is another one.
-const OTHER_GPU: &str = "counterfactual: the real times are of another GPU";
+const OTHER_GPU: &str = "the real times are of another GPU, so nothing says how far off this one is";
 /// Said where nothing was measured.
 const NOTHING: &str = "no real timing came with the trace";
 

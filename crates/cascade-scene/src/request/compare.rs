@@ -49,8 +49,8 @@ impl Metric {
     pub const fn short(self) -> &'static str {
         match self {
             Self::Request => "Request",
-            Self::Ttft => "TTFT",
-            Self::Itl => "ITL",
+            Self::Ttft => "First token",
+            Self::Itl => "Between tokens",
             Self::Step => "Decode step",
             Self::Busy => "GPU busy",
         }

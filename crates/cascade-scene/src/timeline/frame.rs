@@ -33,6 +33,8 @@ pub enum Ink {
     Line,
     /// What is selected, and the scrubber.
     Accent,
+    /// The minimap's window.
+    Window,
     /// Over what lies outside the minimap's window.
     Veil,
     /// Behind the ruler.
@@ -53,6 +55,7 @@ impl Ink {
             Self::Accent,
             Self::Veil,
             Self::Ground,
+            Self::Window,
         ])
     }
 
@@ -69,6 +72,7 @@ impl Ink {
             Self::Accent => PAINTS + 6,
             Self::Veil => PAINTS + 7,
             Self::Ground => PAINTS + 8,
+            Self::Window => PAINTS + 9,
         }
     }
 
@@ -87,6 +91,7 @@ impl Ink {
             Self::Accent => "--timeline-mark",
             Self::Veil => "--timeline-veil",
             Self::Ground => "--surface",
+            Self::Window => "--accent",
         };
         name.to_owned()
     }
@@ -412,10 +417,10 @@ impl Scene {
         let mut over = |ink, x: f64, y: f64, w: f64, h: f64| frame.over.push((ink, Rect { x, y, w, h }));
         over(Ink::Veil, 0.0, 0.0, from, h);
         over(Ink::Veil, to, 0.0, camera.width - to, h);
-        over(Ink::Accent, from, 0.0, to - from, 1.0);
-        over(Ink::Accent, from, h - 1.0, to - from, 1.0);
-        over(Ink::Accent, from, 0.0, 1.0, h);
-        over(Ink::Accent, to - 1.0, 0.0, 1.0, h);
+        over(Ink::Window, from, 0.0, to - from, 1.0);
+        over(Ink::Window, from, h - 1.0, to - from, 1.0);
+        over(Ink::Window, from, 0.0, 1.0, h);
+        over(Ink::Window, to - 1.0, 0.0, 1.0, h);
     }
 
     /// A kernel in words: number, name, duration.

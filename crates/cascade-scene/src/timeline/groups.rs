@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use cascade_api::KernelKind;
 
 use crate::chart::GPU_COLORS;
+use crate::group;
 use crate::kernel_name::readable;
 
 /// Colours of bars: one for each of the largest groups, one for the rest, one for what a filter leaves out.
@@ -80,22 +81,23 @@ impl Kinds {
         if let Some(at) = self.by_kind.get(kind) {
             return *at;
         }
-        let group = match self.by_group.get(&kind.group) {
+        let name = group::name(&kind.group, &kind.name);
+        let group = match self.by_group.get(&name) {
             Some(at) => *at,
             None => {
                 self.groups.push(Group {
-                    name: kind.group.clone(),
+                    name: name.clone(),
                     ns: 0.0,
                     paint: REST,
                 });
                 let at = self.groups.len() - 1;
-                self.by_group.insert(kind.group.clone(), at);
+                self.by_group.insert(name.clone(), at);
                 at
             }
         };
         let short = readable(&kind.name);
         self.kinds.push(Kind {
-            haystack: format!("{short}\n{}\n{}", kind.name, kind.group).to_lowercase(),
+            haystack: format!("{short}\n{}\n{name}", kind.name).to_lowercase(),
             name: kind.name.clone(),
             short,
             group,

@@ -131,6 +131,25 @@ impl Scene {
             .sum()
     }
 
+    /// Which of the kernels that the filter finds this one is, counted from 0 in the order of [`Self::next`]; `None`
+    /// where the filter leaves it out.
+    pub fn place_of(&self, pick: Pick) -> Option<usize> {
+        let own = &self.lanes().get(pick.lane)?.track;
+        if self.painted().of(own.kind(pick.at)?) == DIM {
+            return None;
+        }
+        let (start, _) = own.place(pick.at)?;
+        let before = self.lanes().iter().enumerate().map(|(lane, other)| {
+            let end = match lane == pick.lane {
+                true => pick.at,
+                false => other.track.first_from(start, lane < pick.lane),
+            };
+            let kinds = other.track.kinds().take(end);
+            kinds.filter(|(kind, _)| self.painted().of(*kind) != DIM).count()
+        });
+        Some(before.sum())
+    }
+
     /// The next kernel that the filter finds, in order of time and then of lanes; after the last comes the first.
     pub fn next(&self, from: Option<Pick>) -> Option<Pick> {
         let after = from.and_then(|pick| Some((self.range(pick)?.from, pick)));

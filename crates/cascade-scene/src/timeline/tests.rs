@@ -223,8 +223,9 @@ proptest! {
         scene.set_filter(Filter { text: format!("KERNEL_{kind}"), group: None });
         let hits = scene.hits();
         let (mut seen, mut at) = (std::collections::BTreeSet::new(), None);
-        for _ in 0..hits {
+        for place in 0..hits {
             let next = scene.next(at).unwrap();
+            prop_assert_eq!(scene.place_of(next), Some(place), "hits are counted in the order of the steps");
             if let Some(before) = at {
                 prop_assert!(scene.next(Some(before)) == Some(next));
             }
@@ -280,6 +281,8 @@ fn a_filter_dims_the_rest_and_a_hit_never_disappears() {
         group: None,
     });
     assert_eq!(scene.hits(), 1);
+    assert_eq!(scene.place_of(Pick { lane: 0, at: 500 }), Some(0));
+    assert_eq!(scene.place_of(Pick { lane: 0, at: 4 }), None);
     let mut shown = Vec::new();
     let view = View::all(scene.total());
     scene.lanes()[0]
@@ -380,4 +383,16 @@ fn lanes_out_of_sight_cost_nothing() {
             .flatten()
             .all(|rect| rect.y + rect.h > HEAD - 60.0)
     );
+}
+
+#[test]
+fn every_colour_has_its_place_and_the_minimaps_window_is_no_warning() {
+    for (at, ink) in frame::Ink::all().enumerate() {
+        assert_eq!(ink.at(), at, "{ink:?}");
+    }
+    let scene = scene(vec![vec![(0, 10.0)]]);
+    let mut frame = Frame::default();
+    scene.draw(&camera(&scene, 100.0), &mut frame);
+    let window = frame.over.last().map(|(ink, _)| ink.token());
+    assert_eq!(window.as_deref(), Some("--accent"));
 }
