@@ -40,8 +40,8 @@ pub(super) const MODULES: [Module; 2] = [
         parts: &[
             // A run's page until it reacts, and what it shows further down.
             ("results", 500_000),
-            ("detail", 650_000),
-            ("lists", 620_000),
+            ("detail", 670_000),
+            ("lists", 650_000),
             ("comparing", 530_000),
             ("exploring", 565_000),
         ],

@@ -10,7 +10,7 @@ use super::bars::{Against, Reached, Stacked};
 use super::kernel_href;
 use super::stats::Statistics;
 use crate::data::segment;
-use crate::ui::{Badge, EngineBadge, SampleBadge, Stat, Tone};
+use crate::ui::{Badge, EngineBadge, NoteText, SampleBadge, Stat, Tone};
 
 /// A kernel with everything known of it.
 #[component]
@@ -107,7 +107,7 @@ fn Head(
     let notes: Vec<_> = note
         .iter()
         .chain(gpu.notes.iter().filter(|other| !said(other)))
-        .map(|note| view! { <p class="muted small">{note.clone()}</p> })
+        .map(|note| view! { <p class="muted small"><NoteText note=note.clone() /></p> })
         .collect();
     let full = (readable(&stat.kernel_name) != stat.kernel_name)
         .then(|| view! { <p class="kernel-full mono muted">{stat.kernel_name.clone()}</p> });

@@ -54,10 +54,14 @@ pub(super) fn write_with(runs: &[RunId]) {
 /// Gives the page's address another query.
 fn replace(query: &UrlSearchParams) {
     let text: String = query.to_string().into();
-    let path = window().location().pathname().unwrap_or_default();
+    let location = window().location();
+    let (path, part) = (
+        location.pathname().unwrap_or_default(),
+        location.hash().unwrap_or_default(),
+    );
     let address = match text.is_empty() {
-        true => path,
-        false => format!("{path}?{text}"),
+        true => format!("{path}{part}"),
+        false => format!("{path}?{text}{part}"),
     };
     let Ok(history) = window().history() else { return };
     // Refused only when it happens too often; the next one counts.

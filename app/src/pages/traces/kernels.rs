@@ -43,7 +43,7 @@ fn row(kernel: &KernelLaunch, sample: bool) -> impl IntoView + use<> {
     let instructions = match kernel.instructions {
         Some(n) => format::count(n),
         None if sample => format::NONE.to_owned(),
-        None => "cut short".to_owned(),
+        None => "file incomplete".to_owned(),
     };
     view! {
         <tr>

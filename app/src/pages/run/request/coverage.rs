@@ -47,7 +47,7 @@ pub(super) fn Coverage(
         <dl class="stats framed">
             <Stat label="Kernels with a simulated time">{kernels}</Stat>
             <Stat label="Of the measured GPU time" title="The rest is kept as measured">{percent(coverage.gpu_time_fraction)}</Stat>
-            <Stat label="Host model">{host}</Stat>
+            <Stat label="Host model" title="scaled-gaps: the measured time between kernels, scaled so that a step ends within its measured wall time">{host}</Stat>
             <Stat label="Real times from">{real}</Stat>
         </dl>
         <DataTable label="Where kernel times come from" columns=columns.map(String::from).to_vec()>{rows}</DataTable>

@@ -114,10 +114,10 @@ fn cells(value: &RealSim, unit: Unit, counterfactual: bool) -> impl IntoView + u
     }
 }
 
-/// One row for each steady repeat, then their mean.
+/// One row for each repeat after warm-up, then their mean.
 fn requests(digest: &StepDigest) -> impl IntoView + use<> {
     let counterfactual = digest.counterfactual;
-    let columns = ["request", "TTFT", "ITL"]
+    let columns = ["request", "first token (TTFT)", "between tokens (ITL)"]
         .iter()
         .flat_map(|what| titles(what, counterfactual));
     let columns: Vec<_> = std::iter::once("Repeat".to_owned()).chain(columns).collect();

@@ -100,10 +100,8 @@ fn Prediction(
             let digest = &columns.first()?.digest;
             let repeats = digest.requests.len() as u64;
             let repeats = (repeats > 0).then(|| {
-                format!(
-                    "mean of {}",
-                    cascade_scene::format::plural(repeats, "steady repeat")
-                )
+                let repeats = cascade_scene::format::plural(repeats, "repeat");
+                format!("mean of {repeats} after warm-up")
             });
             let parts: Vec<_> = digest.model.clone().into_iter().chain(repeats).collect();
             Some(view! { <span class="muted">{parts.join(" · ")}</span> })

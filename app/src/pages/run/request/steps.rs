@@ -56,7 +56,7 @@ pub(super) fn StepTime(
                 <Layers chart />
             </details>
             <p class="muted small">
-                "Mean step over the steady repeats. Host time, gaps and GPU time of no traced kernel are kept as measured."
+                "Mean step over the repeats after warm-up. Host time, gaps and GPU time of no traced kernel are kept as measured."
             </p>
         </Card>
     }
