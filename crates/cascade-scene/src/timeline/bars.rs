@@ -43,7 +43,7 @@ impl Track {
             }
             let column = ((from - view.from) / pixel).floor();
             let edge = (view.from + (column + 1.0) * pixel).min(view.to);
-            let mut next = self.first_after(edge).max(at);
+            let mut next = self.next_after(at, edge);
             // One that crosses the edge and is short goes with this column, a long one is drawn by itself.
             if let Some((start, end)) = self.place(next)
                 && start < edge

@@ -164,6 +164,19 @@ impl Track {
         self.end.partition_point(|end| *end <= time)
     }
 
+    /// As [`Self::first_after`] where that is `from` or later, found the quicker the nearer it is: a picture goes
+    /// from column to column, and a search of the whole lane for each would leave the processor's cache.
+    pub(super) fn next_after(&self, from: usize, time: f64) -> usize {
+        let (mut low, mut step) = (from, 1);
+        while self.end.get(low + step - 1).is_some_and(|end| *end <= time) {
+            low += step;
+            step *= 2;
+        }
+        let high = (low + step - 1).min(self.len());
+        let ends = self.end.get(low..high).unwrap_or_default();
+        low + ends.partition_point(|end| *end <= time)
+    }
+
     /// The first kernel that starts at `time` or later; after it, with `past`.
     pub(super) fn first_from(&self, time: f64, past: bool) -> usize {
         self.start

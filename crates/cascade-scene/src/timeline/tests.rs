@@ -101,6 +101,9 @@ proptest! {
             .sum();
         let busy: f64 = bars.iter().map(|bar| bar.busy).sum();
         prop_assert!((busy - wanted).abs() <= 1e-6 * wanted.max(1.0), "{busy} of {wanted}");
+        let somewhere = from * track.len() as f64;
+        let found = track.next_after(somewhere as usize, view.to);
+        prop_assert_eq!(found, track.first_after(view.to).max(somewhere as usize));
         // Every kernel that begins in view, and the one that runs at its left edge, is in exactly one bar.
         let mut next = track.first_after(view.from);
         for bar in &bars {
