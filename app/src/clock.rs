@@ -19,7 +19,12 @@ pub(crate) fn provide() {
     });
 }
 
-/// The current time, or `None` before the page is alive.
+/// The current time, or `None` before what shows it is alive: a part of the page may be hydrated when the clock has
+/// been ticking for a while, and its text has to be the server's then.
 pub(crate) fn use_now() -> Signal<Option<Timestamp>> {
-    use_context::<Clock>().map_or_else(|| Signal::stored(None), |clock| clock.0.into())
+    let now = RwSignal::new(None);
+    if let Some(clock) = use_context::<Clock>() {
+        Effect::new(move || now.set(clock.0.get()));
+    }
+    now.into()
 }

@@ -2,25 +2,6 @@
 // without a mouse.
 import { BASE, RUN, checkAccess, expect, hydrated, signIn, test } from "./open";
 
-for (const scheme of ["light", "dark"] as const) {
-  for (const width of [1440, 390]) {
-    test(`components and lists at ${width} px, ${scheme}`, async ({ page }) => {
-      test.setTimeout(120_000);
-      await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
-      await page.setViewportSize({ width, height: 900 });
-      await signIn(page);
-      for (const [name, path] of [["ui", "/ui"], ["overview", "/"], ["list-runs", "/runs"], ["list-traces", "/traces"]]) {
-        await page.goto(BASE() + path);
-        await hydrated(page);
-        await page.screenshot({ path: `screenshots/${name}-${width}-${scheme}.png`, fullPage: true });
-        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-        expect(overflow, `${name} fits ${width} px`).toBeLessThanOrEqual(0);
-        await checkAccess(page);
-      }
-    });
-  }
-}
-
 test("the palette goes anywhere by keyboard alone", async ({ page }) => {
   await signIn(page);
   await hydrated(page);

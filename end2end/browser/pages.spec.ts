@@ -1,28 +1,58 @@
 // Every page: what it looks like, whether everybody can use it, whether it fits a phone.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Page } from "@playwright/test";
 import { BASE, RUN, checkAccess, expect, hydrated, signIn, test } from "./open";
 
-const PAGES = () => [
-  ["home", "/"],
-  ["traces", "/traces"],
-  ["trace", "/traces/browser-trace"],
-  ["new-run", "/runs/new?trace=browser-trace"],
-  ["runs", "/runs"],
-  ["run", `/runs/${RUN()}`],
-];
+/** A page of each kind: its name, its address, and what has to be there before it is looked at. */
+async function pages(page: Page): Promise<[string, string, string?][]> {
+  const run = await (await page.request.get(`${BASE()}/api/runs/${RUN()}`)).json();
+  return [
+    ["home", "/"],
+    ["traces", "/traces"],
+    ["trace", "/traces/browser-trace"],
+    ["new-run", "/runs/new?trace=browser-trace"],
+    ["runs", "/runs"],
+    ["run", `/runs/${RUN()}`],
+    ["timeline", `/runs/${RUN()}/timeline`, "canvas[data-drawn]"],
+    ["kernel", `/sims/${run.sims[0].id}/kernels/3`],
+    ["compare", `/compare?runs=${RUN()}`, ".waterfall"],
+    ["gpus", "/gpus"],
+    ["gpu", "/gpus/SM90_H100"],
+    ["new-gpu", "/gpus/new"],
+    ["explorer", "/explore", ".explore-status[data-took]"],
+    ["ui", "/ui"],
+    ["token", "/token"],
+  ];
+}
+
+/** The pages that the app's router knows. */
+function routes(): RegExp[] {
+  const source = readFileSync(join(__dirname, "../../app/src/lib.rs"), "utf8");
+  const found = [...source.matchAll(/<Route path=path!\("([^"]*)"\)/g)].map((match) => match[1]);
+  return found.map((path) => new RegExp(`^${path.replace(/:\w+/g, "[^/?]+")}(\\?.*)?$`));
+}
+
+test("no page is left out of the screenshots", async ({ page }) => {
+  await signIn(page);
+  const shown = (await pages(page)).map(([, path]) => path);
+  expect(routes().length).toBeGreaterThan(10);
+  expect(routes().filter((route) => !shown.some((path) => route.test(path))).map(String)).toEqual([]);
+});
 
 for (const scheme of ["light", "dark"] as const) {
   for (const width of [1440, 390]) {
     test(`pages at ${width} px, ${scheme}`, async ({ page }) => {
-      test.setTimeout(120_000);
+      test.setTimeout(180_000);
       await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
       await page.setViewportSize({ width, height: 900 });
       await page.goto(`${BASE()}/token`);
-      await page.screenshot({ path: `screenshots/token-${width}-${scheme}.png`, fullPage: true });
       await checkAccess(page);
       await signIn(page);
-      for (const [name, path] of PAGES()) {
+      for (const [name, path, awaited] of await pages(page)) {
         await page.goto(BASE() + path);
         await hydrated(page);
+        if (awaited) await page.locator(awaited).first().waitFor({ state: "attached", timeout: 30_000 });
         await page.screenshot({ path: `screenshots/${name}-${width}-${scheme}.png`, fullPage: true });
         const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
         expect(overflow, `${name} fits ${width} px`).toBeLessThanOrEqual(0);

@@ -104,7 +104,6 @@ for (const scheme of ["light", "dark"] as const) {
       for (const [name, path] of [
         ["sample-run", `/runs/${H100}`],
         ["sample-trace", "/traces/sample__facebook_opt-125m__h100-e2e"],
-        ["compare", "/compare"],
       ]) {
         await page.goto(BASE() + path);
         await hydrated(page);
