@@ -19,7 +19,7 @@ test("what is wrong with a GPU is said at its field, which has the focus", async
   await expect(page.getByRole("alert").filter({ hasText: "Nothing differs from SM90_H100 yet" })).toBeVisible();
   await expect(make).toBeFocused();
 
-  await page.getByLabel("chip · sms, in").fill("160");
+  await page.getByLabel("chip · SMs, in").fill("160");
   await name.fill("");
   await make.click();
   await expect(error).toContainText("A name is needed");
@@ -38,13 +38,13 @@ test("what is wrong with a GPU is said at its field, which has the focus", async
 
   // A value out of its limits is said before anything is sent.
   await name.fill("SM90_H200");
-  await page.getByLabel("chip · sms, in").fill("0");
+  await page.getByLabel("chip · SMs, in").fill("0");
   await make.click();
-  await expect(page.getByLabel("chip · sms, in")).toBeFocused();
+  await expect(page.getByLabel("chip · SMs, in")).toBeFocused();
   await expect(page.locator("#value-chip-sms-error")).toContainText("A number from");
 
   // A name that is taken.
-  await page.getByLabel("chip · sms, in").fill("160");
+  await page.getByLabel("chip · SMs, in").fill("160");
   await make.click();
   await expect(error).toContainText("There is another GPU named SM90_H200");
   await expect(name).toBeFocused();

@@ -10,6 +10,8 @@ const ROW: f64 = 32.0;
 const VIEW: usize = 15;
 /// Rows kept above and below those in sight, so that a flick shows no hole.
 const OVER: usize = 10;
+/// Least width of a column that takes what is left.
+const AUTO: &str = "150px";
 /// The rows in the document change in steps of so many.
 const STEP: usize = 5;
 
@@ -52,6 +54,12 @@ where
     let top = RwSignal::new(0.0);
     let at = RwSignal::new(None::<usize>);
     let width = columns.len();
+    // However many columns there are, one that takes what is left stays readable; a narrow screen scrolls.
+    let least = columns.iter().map(|column| match column.width {
+        "auto" => AUTO,
+        width => width,
+    });
+    let least = format!("min-width:calc({})", least.collect::<Vec<_>>().join(" + "));
     let cols: Vec<_> = columns
         .iter()
         .map(|column| view! { <col style=format!("width:{}", column.width) /> })
@@ -135,6 +143,7 @@ where
             on:scroll=move |_| if let Some(frame) = frame.get_untracked() { top.set(f64::from(frame.scroll_top())) }
         >
             <table
+                style=least
                 role="grid"
                 aria-label=label
                 aria-rowcount=move || rows.get() + 1

@@ -13,8 +13,8 @@ use super::facts::{Facts, GpuStatus, Ready};
 use crate::data::segment;
 use crate::site::use_site;
 use crate::ui::{
-    Badge, Card, CopyButton, EngineBadge, Icon, IconName, Notice, ReplayBadge, SampleBadge, SampleNote,
-    SyntheticBadge, Tone,
+    Badge, Card, CopyButton, EngineBadge, Icon, IconName, NoteText, Notice, ReplayBadge, SampleBadge,
+    SampleNote, SyntheticBadge, Tone,
 };
 
 /// Columns offered at once.
@@ -166,8 +166,8 @@ fn trust(gpu: &GpuStatus) -> impl IntoView + use<> {
         _ => Tone::Warn,
     };
     view! {
-        <Badge text=format!("GPU {}", gpu.status) tone title=gpu.note.clone() />
-        <p class="muted small compare-note">{gpu.note.clone()}</p>
+        <Badge text=format!("GPU {}", gpu.status) tone />
+        <p class="muted small compare-note"><NoteText note=gpu.note.clone() /></p>
     }
 }
 

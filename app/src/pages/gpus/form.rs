@@ -94,9 +94,20 @@ pub(super) fn body(
     }
 }
 
-/// A dotted key in words: `chip.dram_bandwidth` reads `chip · dram bandwidth`.
+/// A dotted key in words: `chip.dram_bandwidth` reads `chip · DRAM bandwidth`.
 pub(super) fn in_words(key: &str) -> String {
-    key.replace('.', " · ").replace('_', " ")
+    /// Words that are abbreviations; so is every one with a digit.
+    const SHORT: [&str; 8] = ["agu", "cta", "dram", "imad", "int", "lsu", "sfu", "sm"];
+    let word = |word: &str| match word {
+        "sms" => "SMs".to_owned(),
+        "ctas" => "CTAs".to_owned(),
+        _ if SHORT.contains(&word) || word.contains(|c: char| c.is_ascii_digit()) => {
+            word.to_ascii_uppercase()
+        }
+        _ => word.to_owned(),
+    };
+    let part = |part: &str| part.split('_').map(word).collect::<Vec<_>>().join(" ");
+    key.split('.').map(part).collect::<Vec<_>>().join(" · ")
 }
 
 #[cfg(test)]
@@ -164,6 +175,8 @@ mod tests {
         let changes = BTreeMap::from([("chip.sms".to_owned(), 1.0), ("chip.l2_size".to_owned(), 2.0)]);
         let body = body("B", " ", changes, Some(("chip.sms".to_owned(), vec![3.0])));
         assert_eq!((body.name, body.changes.len()), (None, 1));
-        assert_eq!(in_words("chip.dram_bandwidth"), "chip · dram bandwidth");
+        assert_eq!(in_words("chip.dram_bandwidth"), "chip · DRAM bandwidth");
+        assert_eq!(in_words("chip.sms"), "chip · SMs");
+        assert_eq!(in_words("sm_core.l1_size"), "SM core · L1 size");
     }
 }

@@ -186,8 +186,8 @@ mod tests {
         );
         let at = |id: &str| refusal.at(id).unwrap_or_default();
         assert_eq!(at(NAME), "A name starts with SM90_, as its base does");
-        assert_eq!(at("value-chip-sms"), "Chip · sms is 0 SM: too few");
-        assert_eq!(at(SIZES), "Latency · l1 is 1 cycle");
+        assert_eq!(at("value-chip-sms"), "Chip · SMs is 0 SM: too few");
+        assert_eq!(at(SIZES), "Latency · L1 is 1 cycle");
         assert_eq!(refusal.other.as_deref(), Some("Tensor.rates is empty"));
     }
 

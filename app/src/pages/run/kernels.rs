@@ -144,20 +144,20 @@ fn columns(table: &Table) -> Vec<VirtualColumn<Key>> {
     };
     let real = table.has_real();
     let mut columns = vec![
-        column("##".into(), Key::Index, "84px"),
+        column("##".into(), Key::Index, "min(84px, 14vw)"),
         column("Kernel".into(), Key::Name, "auto"),
     ];
     if real {
-        columns.push(column("#Real".into(), Key::Real, "110px"));
+        columns.push(column("#Real".into(), Key::Real, "min(110px, 25vw)"));
     }
     for (at, (gpu, engines)) in table.gpus().enumerate() {
         columns.push(column(
             format!("#{}", engine::column(gpu, engines)),
             Key::Gpu(at),
-            "150px",
+            "min(150px, 27vw)",
         ));
         if real {
-            columns.push(column("#Error".into(), Key::Error(at), "90px"));
+            columns.push(column("#Error".into(), Key::Error(at), "min(90px, 20vw)"));
         }
     }
     columns

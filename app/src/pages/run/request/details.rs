@@ -117,7 +117,7 @@ fn cells(value: &RealSim, unit: Unit, counterfactual: bool) -> impl IntoView + u
 /// One row for each repeat after warm-up, then their mean.
 fn requests(digest: &StepDigest) -> impl IntoView + use<> {
     let counterfactual = digest.counterfactual;
-    let columns = ["request", "first token (TTFT)", "between tokens (ITL)"]
+    let columns = ["request", "TTFT", "ITL"]
         .iter()
         .flat_map(|what| titles(what, counterfactual));
     let columns: Vec<_> = std::iter::once("Repeat".to_owned()).chain(columns).collect();
@@ -136,7 +136,10 @@ fn requests(digest: &StepDigest) -> impl IntoView + use<> {
         .map(|request| row(request, false))
         .collect();
     rows.push(row(&digest.mean, true));
-    view! { <DataTable label="Requests, real and simulated" columns>{rows}</DataTable> }
+    view! {
+        <DataTable label="Requests, real and simulated" columns>{rows}</DataTable>
+        <p class="muted small">"TTFT: time to first token. ITL: mean time between the tokens after it."</p>
+    }
 }
 
 /// One row for each kind of step.
