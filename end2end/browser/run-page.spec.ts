@@ -196,8 +196,8 @@ test("a run of 20,000 kernels is small to load, quick to scroll, sorted and filt
   }
 });
 
-/** Follows 64 sims to their end: the most CPU time that a task of the page took, in ms. */
-async function follow64(page: Page): Promise<number> {
+/** Follows 64 sims to their end: p95 of the frames, and the most CPU time that a task of the page took, in ms. */
+async function follow64(page: Page): Promise<{ frameMs: number; taskMs: number }> {
   const app = await replayApp(1_000, 0.2);
   try {
     const run = JSON.parse(app.cli("runs", "create", "replayed", "--gpu", "SM90_H100:32", "--gpu", "SM90_H200:32", "--json"));
@@ -263,7 +263,7 @@ async function follow64(page: Page): Promise<number> {
       `JS heap and WASM memory ${used.toFixed(0)} MiB`);
     expect(wasm).toBeGreaterThan(0);
     expect(used).toBeLessThan(300);
-    return most(cpu, 1);
+    return { frameMs: most(frames, 0.95), taskMs: most(cpu, 1) };
   } finally {
     // A page that is left open would go on asking.
     await page.goto("about:blank");
@@ -271,11 +271,10 @@ async function follow64(page: Page): Promise<number> {
   }
 }
 
-test("64 sims of 1,000 kernels each are followed without a long task", async ({ page, context }) => {
-  test.setTimeout(400_000);
-  // On the clock a task also waits for the processes of 64 simulators; its own work is its CPU time. Two threads of
-  // one core slow each other down even so: what was too long is measured once more, and the better one counts.
-  let longest = await follow64(page);
-  if (longest >= 50) longest = Math.min(longest, await follow64(await context.newPage()));
-  expect(longest, "the most CPU time of one task on the page's main thread, in ms").toBeLessThan(50);
+test("64 sims of 1,000 kernels each are followed without a long task", async ({ page }) => {
+  test.setTimeout(240_000);
+  const { frameMs, taskMs } = await follow64(page);
+  expect(frameMs, "p95 of the frames, in ms").toBeLessThan(50);
+  // On the clock a task also waits for the processes of 64 simulators; its own work is its CPU time.
+  expect(taskMs, "the most CPU time of one task on the page's main thread, in ms").toBeLessThan(50);
 });

@@ -1,6 +1,6 @@
 //! Starting a run: a trace, and a row for each GPU with a count, all in one form.
 
-use cascade_api::{GpuConfig, RunCreate, RunEntry, TraceId, TraceSummary};
+use cascade_api::{GpuConfig, RunCreate, RunEntry, TraceId, TraceState, TraceSummary};
 use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::NavigateOptions;
@@ -10,7 +10,9 @@ use super::form::{Refused, first_trace, launch_label, not_offered, preselected, 
 use super::rows::{EntryRow, Row, next_key, options, rows_for};
 use super::trace::{Blocked, LeftOut, TraceField};
 use crate::data::{self, segment};
-use crate::ui::{Button, ButtonLink, Crumb, Empty, Icon, IconName, Notice, PageHead, Tone, focus_on, loaded};
+use crate::ui::{
+    Button, ButtonLink, Crumb, Empty, Icon, IconName, Notice, PageHead, Tone, focus_on, kept, loaded,
+};
 
 /// The form; the address may name the trace that is chosen at first.
 #[component]
@@ -41,13 +43,7 @@ pub(crate) fn NewRun() -> impl IntoView {
         <Title text="New run" />
         <div class="page">
             <PageHead title="New run" crumb=Crumb { href: "/runs", text: "Runs" } />
-            {loaded(
-                facts,
-                |facts| match first_trace(facts.asked.as_ref(), &facts.traces) {
-                    Some(first) => view! { <Form first facts /> }.into_any(),
-                    None => view! { <NoTrace traces=facts.traces /> }.into_any(),
-                },
-            )}
+            {loaded(facts, |facts| view! { <Choice facts /> })}
         </div>
     }
 }
@@ -61,6 +57,30 @@ struct Facts {
     traces: Vec<TraceSummary>,
     /// The GPUs there are.
     gpus: Vec<GpuConfig>,
+}
+
+/// The form, once there is a trace that can be simulated; traces that are on their way join the choice by themselves.
+#[component]
+fn Choice(
+    /// What the page needs.
+    facts: Facts,
+) -> impl IntoView {
+    let Facts { asked, traces, gpus } = facts;
+    let coming = |traces: &Vec<TraceSummary>| {
+        let on_its_way = |state| matches!(state, TraceState::Uploading | TraceState::Processing);
+        traces.iter().any(|trace| on_its_way(trace.state))
+    };
+    let traces = kept(traces, coming, |_| async { data::traces().await.map(Some) });
+    // Whoever has begun to fill in the form keeps its trace.
+    let first = Memo::new(move |before: Option<&Option<TraceId>>| {
+        let found = || traces.now.with(|traces| first_trace(asked.as_ref(), traces));
+        before.cloned().flatten().or_else(found)
+    });
+    let form = move || match first.get() {
+        Some(first) => view! { <Form first traces=traces.now gpus=gpus.clone() /> }.into_any(),
+        None => view! { <NoTrace traces=traces.now.get() /> }.into_any(),
+    };
+    view! { {traces.warning()} {form} }
 }
 
 /// What is said when no trace can be simulated.
@@ -83,15 +103,16 @@ fn NoTrace(
 fn Form(
     /// The trace that is chosen at first.
     first: TraceId,
-    /// Traces and GPUs.
-    facts: Facts,
+    /// All traces.
+    traces: RwSignal<Vec<TraceSummary>>,
+    /// The GPUs there are.
+    gpus: Vec<GpuConfig>,
 ) -> impl IntoView {
-    let Facts { traces, gpus, .. } = facts;
-    let (known, gpus) = (StoredValue::new(traces.clone()), StoredValue::new(gpus));
+    let gpus = StoredValue::new(gpus);
     let trace = RwSignal::new(first.to_string());
     let chosen = Memo::new(move |_| {
         let id = trace.get();
-        known.with_value(|traces| traces.iter().find(|trace| trace.id.as_str() == id).cloned())
+        traces.with(|traces| traces.iter().find(|trace| trace.id.as_str() == id).cloned())
     });
     let rows_of = move |trace: &TraceSummary, key| gpus.with_value(|gpus| rows_for(trace, gpus, key));
     let rows = RwSignal::new(
@@ -158,7 +179,7 @@ fn Form(
             <div class="card-head">
                 <h2>"Simulate a trace"</h2>
             </div>
-            <TraceField traces value=trace chosen />
+            {move || view! { <TraceField traces=traces.get() value=trace chosen /> }}
             {blocked}
             <For each=move || rows.get() key=|row| row.key let:row>
                 <EntryRow row rows refused gpus options=offered() />
