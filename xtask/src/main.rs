@@ -13,6 +13,8 @@ mod test;
 mod tidy;
 mod tools;
 
+use std::process::ExitCode;
+
 use clap::{Parser, Subcommand};
 
 /// Build, try, test and check Cascade.
@@ -45,8 +47,8 @@ enum Command {
     Tidy,
 }
 
-fn main() -> anyhow::Result<()> {
-    match Args::parse().command {
+fn main() -> ExitCode {
+    let done = match Args::parse().command {
         Command::Demo(args) => demo::demo(&args),
         Command::Serve(args) => demo::serve(&args),
         Command::Site(args) => demo::site(&args),
@@ -56,5 +58,13 @@ fn main() -> anyhow::Result<()> {
         Command::Samples => samples::samples(),
         Command::Docs(args) => docs::docs(&args),
         Command::Tidy => tidy::tidy(),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        // What went wrong, and nothing of where in this program.
+        Err(error) => {
+            sh::say(format!("{error:#}"));
+            ExitCode::FAILURE
+        }
     }
 }

@@ -227,6 +227,9 @@ pub struct ScenarioBase {
     pub sim_id: SimId,
     /// Whether the trace is bundled.
     pub sample: bool,
+    /// Whether the trace was made by the synthesiser, not captured from a GPU.
+    #[serde(default)]
+    pub synthetic: bool,
 }
 
 /// A finished sim's step times, for running scenarios elsewhere.

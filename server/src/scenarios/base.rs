@@ -212,6 +212,7 @@ impl Service {
             Some(ScenarioBase {
                 model: trace.model.clone(),
                 sample: trace.sample,
+                synthetic: trace.synthetic,
                 trace_id,
                 gpu_config,
                 run_id,

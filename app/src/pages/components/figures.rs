@@ -11,7 +11,7 @@ pub(super) fn Figures() -> impl IntoView {
     let badge = || view! { <Badge text="running" tone=Tone::Active dot=true /> };
     view! {
         <dl class="stats card">
-            <Stat label="Simulations finished">"2 of 3"</Stat>
+            <Stat label="Simulations ended">"2 of 3"</Stat>
             <Stat label="IPC" title="Thread instructions per cycle of the whole simulated GPU">"1,204.7"</Stat>
             <Stat label="Kernels simulated">"311 of 1,204" <Progress label="Kernels simulated" done=311 total=1204 /></Stat>
             <Stat label="Unknown yet">"–" <Progress label="Nothing yet" done=0 total=0 /></Stat>

@@ -15,13 +15,13 @@ mod saved;
 mod tell;
 
 use cascade_api::{SavedScenario, ScenarioBase};
-use cascade_scene::explorer::{Answer, State};
+use cascade_scene::explorer::{Answer, Base, State};
 use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::hooks::use_location;
 
 use crate::data::{self, DataError};
-use crate::ui::{Notice, PageHead, Tone, loaded};
+use crate::ui::{Notice, PageHead, SyntheticBadge, Tone, loaded};
 use run::Run;
 
 /// What the page is rendered with.
@@ -76,8 +76,25 @@ fn Explorer(
         .into_iter()
         .map(|problem| view! { <Notice tone=Tone::Warn><p>{problem.text}</p></Notice> })
         .collect();
+    let made: Vec<_> = facts
+        .bases
+        .iter()
+        .filter(|base| base.synthetic)
+        .map(|base| base.trace_id.clone())
+        .collect();
+    let synthetic = Memo::new(move |_| match run.state.with(State::base) {
+        Base::Trace(trace) => made.iter().any(|id| id.as_str() == trace),
+        _ => false,
+    });
+    let synthetic = move || {
+        let text = "This trace was synthesised: what is worked out from its step times says nothing about a real model.";
+        synthetic
+            .get()
+            .then(|| view! { <Notice tone=Tone::Warn><p><SyntheticBadge /> " " {text}</p></Notice> })
+    };
     view! {
         {told}
+        {synthetic}
         <div class="explore-grid">
             <form class="explore-controls" aria-label="Scenario" on:submit=|event| event.prevent_default()>
                 <base::Base run bases=facts.bases.clone() />

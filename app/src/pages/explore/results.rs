@@ -83,7 +83,10 @@ fn Problems(
             } else {
                 "fields need"
             };
-            format!("{} {s} another value. Figures shown are from before.", own.len())
+            match run.figures(|figures| figures.is_empty()) {
+                true => format!("{} {s} another value: {}", own.len(), own[0].text),
+                false => format!("{} {s} another value. Figures shown are from before.", own.len()),
+            }
         });
         run.broken
             .get()

@@ -34,7 +34,13 @@ fn Detail(
     let own = detail.gpu.derived.clone();
     // A hypothetical GPU is changed from the one it was made from.
     let base = own.as_ref().map_or(&name, |derived| &derived.base);
-    let change = format!("/gpus/new?base={}", segment(base.as_str()));
+    let values = own.iter().flat_map(|derived| &derived.changes);
+    let values = values.map(|(key, change)| format!("&{}={}", segment(key), change.to));
+    let change = format!(
+        "/gpus/new?base={}{}",
+        segment(base.as_str()),
+        values.collect::<String>()
+    );
     let can_change = !detail.facts.is_empty();
     let asked = RwSignal::new(false);
     let failed = RwSignal::new(None::<String>);

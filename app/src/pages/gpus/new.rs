@@ -64,13 +64,15 @@ fn Form(
     facts: Facts,
 ) -> impl IntoView {
     let base = facts.base.gpu.name.clone();
+    // The address may bring values, as that of another GPU's "Change values" does.
+    let query = use_query_map().get_untracked();
     let rows: Vec<Row> = facts
         .base
         .facts
         .iter()
         .map(|fact| Row {
             fact: fact.clone(),
-            text: RwSignal::new(String::new()),
+            text: RwSignal::new(query.get(&fact.key).unwrap_or_default()),
         })
         .collect();
     let (name, swept, values, trace) = (

@@ -138,14 +138,13 @@ impl Facts {
             let clock = clock.filter(|mhz| *mhz > 0.0);
             let cycles = sim.latest.gpu_tot_sim_cycle;
             let digest = self.digests.iter().find(|digest| digest.sim_id == sim.id);
-            let error = digest.and_then(|digest| digest.digest.as_ref());
+            let e2e = digest.and_then(|digest| Some(digest.digest.as_ref()?.mean.e2e_ms));
             gpus.push(GpuOutcome {
                 gpu: sim.gpu_config.clone(),
                 // A clock in MHz is cycles per µs.
                 time_ns: cycles.zip(clock).map(|(cycles, mhz)| cycles / mhz * 1e3),
-                error_pct: error
-                    .and_then(|digest| digest.mean.e2e_ms.error_pct)
-                    .filter(|_| !run.trace.synthetic),
+                request_ms: e2e.and_then(|e2e| e2e.simulated),
+                error_pct: e2e.and_then(|e2e| e2e.error_pct).filter(|_| !run.trace.synthetic),
             });
         }
         Outcome {
@@ -171,7 +170,9 @@ pub(super) struct GpuOutcome {
     pub(super) gpu: GpuName,
     /// Simulated time of all kernels, in ns.
     pub(super) time_ns: Option<f64>,
-    /// Error of whole requests against the real GPU, per cent; only where that was measured.
+    /// Simulated time of a whole request, ms; only where there are steps.
+    pub(super) request_ms: Option<f64>,
+    /// Its error against the real GPU, per cent; only where that was measured.
     pub(super) error_pct: Option<f64>,
 }
 

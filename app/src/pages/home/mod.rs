@@ -145,14 +145,19 @@ fn Latest(
     };
     let row = |gpu: GpuOutcome| {
         let time = gpu.time_ns.map_or(format::NONE.to_owned(), format::duration_ns);
+        // The error is the request's: it says nothing of the kernels' time.
         let error = gpu
             .error_pct
-            .map(|error| format!("{} vs real", format::signed(error, 1, " %")));
+            .map(|error| format!(", {} vs real", format::signed(error, 1, "%")));
+        let request = gpu.request_ms.map(|ms| {
+            let time = format::duration_ns(ms * 1e6);
+            view! { <dd class="muted">{format!("request {time}{}", error.unwrap_or_default())}</dd> }
+        });
         view! {
             <div class="outcome">
                 <dt class="mono">{gpu.gpu.to_string()}</dt>
-                <dd>{time}</dd>
-                <dd class="muted">{error}</dd>
+                <dd title="Simulated time of all kernels">{time}</dd>
+                {request}
             </div>
         }
     };

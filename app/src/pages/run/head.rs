@@ -164,7 +164,7 @@ fn Figures(
     let of = |(done, all): (u64, u64)| format!("{} of {}", format::count(done), format::count(all));
     view! {
         <dl class="stats card">
-            <Stat label="Simulations finished">
+            <Stat label="Simulations ended">
                 <span role="status">{move || of(sims.get())}</span>
             </Stat>
             <Stat label="Kernels simulated">

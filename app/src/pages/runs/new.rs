@@ -6,12 +6,13 @@ use leptos_meta::Title;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_query_map};
 
-use super::form::{Refused, first_trace, launch_label, not_offered, preselected, share_out};
+use super::form::{Refused, first_trace, launch_label, not_offered, share_out};
 use super::rows::{EntryRow, Row, next_key, options, rows_for};
 use super::trace::{Blocked, LeftOut, TraceField};
 use crate::data::{self, segment};
 use crate::ui::{
-    Button, ButtonLink, Crumb, Empty, Icon, IconName, Notice, PageHead, Tone, focus_on, kept, loaded,
+    Button, ButtonLink, Crumb, Empty, Icon, IconName, Notice, PageHead, SelectOption, Tone, focus_on, kept,
+    loaded,
 };
 
 /// The form; the address may name the trace that is chosen at first.
@@ -156,8 +157,16 @@ fn Form(
         text.map(|text| view! { <p class="muted small">{text}</p> })
     };
     let add = move |()| {
-        let first = with_chosen(|trace, gpus| preselected(trace, gpus).first().map(ToString::to_string));
-        rows.update(|rows| rows.push(Row::new(next_key(rows), first.as_deref().unwrap_or_default())));
+        let fit: Vec<_> = offered()
+            .into_iter()
+            .filter(|gpu| gpu.refused.is_none())
+            .collect();
+        rows.update(|rows| {
+            let used = |gpu: &&SelectOption| rows.iter().any(|row| row.is_of(&gpu.value));
+            let next = fit.iter().find(|gpu| !used(gpu)).or(fit.first());
+            let next = next.map_or_else(String::new, |gpu| gpu.value.clone());
+            rows.push(Row::new(next_key(rows), &next));
+        });
     };
     let entries = Memo::new(move |_| rows.get().iter().map(Row::entry).collect::<Option<Vec<_>>>());
     let (launch, busy) = launching(rows, refused);

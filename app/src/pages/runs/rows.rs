@@ -26,6 +26,11 @@ impl Row {
         }
     }
 
+    /// Whether its GPU is this one now.
+    pub(super) fn is_of(&self, gpu: &str) -> bool {
+        self.gpu.with_untracked(|own| own == gpu)
+    }
+
     /// The row as it is sent, once its count is a number within limits.
     pub(super) fn entry(&self) -> Option<RunEntry> {
         let count = read_count(&self.count.get()).ok()?;

@@ -14,6 +14,8 @@ pub const OUTER: f64 = 0.20;
 
 /// Said where the measured GPU is another one.
 const OTHER_GPU: &str = "the real times are of another GPU, so nothing says how far off this one is";
+/// Said where the trace came from no GPU.
+const SYNTHETIC: &str = "the trace is synthetic, so there are no real times";
 /// Said where nothing was measured.
 const NOTHING: &str = "no real timing came with the trace";
 
@@ -94,7 +96,9 @@ impl Scatter {
                 .as_ref()
                 .is_some_and(|gpu| gpu != source.gpu());
             let kernels = kernels(place, &source.side);
-            let found = if other {
+            let found = if source.trace.synthetic {
+                Err(SYNTHETIC.to_owned())
+            } else if other {
                 Err(OTHER_GPU.to_owned())
             } else if let Some((points, agreement)) = kernels {
                 Ok((points, agreement))

@@ -230,8 +230,8 @@ impl Scene {
             ink: Ink::Text,
             strong: true,
         });
-        // Where it fits beside the name; a letter of the name is about 7 px.
-        let beside = 12.0 + lane.title.chars().count() as f64 * 7.0;
+        // Where it fits beside the name; a letter of the name is at most about 8.5 px.
+        let beside = 12.0 + lane.title.chars().count() as f64 * 8.5;
         let about = match &lane.problem {
             Some(problem) => problem.clone(),
             None => format!("{} · {}", lane.source, length(lane)),

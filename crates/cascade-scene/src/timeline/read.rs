@@ -25,7 +25,7 @@ pub struct Beside {
     pub lane: String,
     /// Where its times come from.
     pub source: String,
-    /// The duration in ns; `None` where the lane lacks the kernel.
+    /// The duration in ns; `None` where the lane lacks the kernel, or has another one under its number.
     pub ns: Option<f64>,
     /// The duration over that of the selected one.
     pub ratio: Option<f64>,
@@ -63,14 +63,17 @@ impl Scene {
         self.lanes().iter().map(lane).collect()
     }
 
-    /// A kernel's time in every lane, matched by number.
+    /// A kernel's time in every lane, matched by number; runs of other traces have other kernels there.
     pub fn beside(&self, pick: Pick) -> Vec<Beside> {
         let Some(own) = self.lanes().get(pick.lane) else {
             return Vec::new();
         };
         let (number, base) = (own.track.number(pick.at), own.track.ns(pick.at));
+        let name = |lane: &super::Lane, at| Some(self.kinds().get(lane.track.kind(at)?)?.short.clone());
+        let wanted = name(own, pick.at);
         let lane = |lane: &super::Lane| {
             let at = number.and_then(|number| lane.track.position(number));
+            let at = at.filter(|at| name(lane, *at) == wanted);
             let ns = at.and_then(|at| lane.track.ns(at));
             Beside {
                 lane: lane.title.clone(),

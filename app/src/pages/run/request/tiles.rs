@@ -27,7 +27,7 @@ fn tile(column: &Column) -> impl IntoView + use<> {
         format!("against {gpu}")
     };
     let replicas = (column.replicas > 1).then(|| {
-        view! { <span class="muted">{format!("{} agree", format::plural(column.replicas.into(), "replica"))}</span> }
+        view! { <span class="muted">{format!(" · {} agree", format::plural(column.replicas.into(), "replica"))}</span> }
     });
     let figures: Vec<_> = headline(&column.digest)
         .into_iter()
