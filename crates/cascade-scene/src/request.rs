@@ -15,8 +15,7 @@ pub const SAMPLE_NOTE: &str = "reconstructed from published statistics";
 /// Said in place of an error where the simulated GPU is not the measured one.
 pub const COUNTERFACTUAL: &str = "counterfactual: no measured baseline on this GPU";
 /// What that word means.
-pub const COUNTERFACTUAL_MEANS: &str =
-    "Counterfactual: what would have been on a GPU that nobody measured. There is no real time to be off from.";
+pub const COUNTERFACTUAL_MEANS: &str = "Counterfactual: what would have been on a GPU that nobody measured. There is no real time to be off from.";
 /// The GPU error counts as diluted when it is at least this many times the step error.
 const DILUTED: f64 = 3.0;
 
