@@ -196,8 +196,8 @@ impl Live {
             }
             let (text, from) = match read {
                 Ok(piece) => (piece.text, piece.from),
-                // The app answered that there is none; without an answer the next snapshot reads again.
-                Err(error) if error.status != 0 => (String::new(), 0),
+                // There is none; after any other failure the next snapshot reads again.
+                Err(error) if error.status == 404 => (String::new(), 0),
                 Err(_) => return,
             };
             _ = self.log.try_update(|log| log.before(&text, from));

@@ -57,9 +57,17 @@ pub(super) fn follow() {
                 go_back(places, address(), y, FRAMES);
             }
         });
+        // Whoever moves the page by hand decides where it is.
+        let by_hand = move || places.update_value(|places| places.returning = false);
+        let hands = [
+            window_event_listener(ev::wheel, move |_| by_hand()),
+            window_event_listener(ev::touchmove, move |_| by_hand()),
+            window_event_listener(ev::keydown, move |_| by_hand()),
+        ];
         on_cleanup(move || {
             noted.remove();
             back.remove();
+            hands.into_iter().for_each(WindowListenerHandle::remove);
         });
     });
     Effect::new(move |first: Option<()>| {
@@ -67,7 +75,13 @@ pub(super) fn follow() {
         let part = hash.get();
         let part = part.trim_start_matches('#');
         // The first page comes with its parts, and the browser has gone to the one that was asked for.
-        if first.is_some() && !part.is_empty() {
+        if first.is_none() {
+            return;
+        }
+        // A page that is new begins at its top, whatever it was like the last time.
+        places.update_value(|places| places.note(address(), 0.0));
+        let returning = places.with_value(|places| places.returning);
+        if !part.is_empty() && !returning {
             go_to(part.to_owned(), FRAMES);
         }
     });
@@ -76,7 +90,8 @@ pub(super) fn follow() {
 /// The page's address.
 fn address() -> String {
     let location = window().location();
-    location.pathname().unwrap_or_default() + &location.search().unwrap_or_default()
+    let parts = [location.pathname(), location.search(), location.hash()];
+    parts.into_iter().map(Result::unwrap_or_default).collect()
 }
 
 /// Scrolls to `y` once the page is long enough, unless it is another page by then.
@@ -87,7 +102,7 @@ fn go_back(places: StoredValue<Places>, of: String, y: f64, frames: u32) {
             .map_or(0.0, |root| f64::from(root.scroll_height()));
         let shown = window().inner_height().ok().and_then(|height| height.as_f64());
         let there = height >= y + shown.unwrap_or_default();
-        let same = address() == of;
+        let same = address() == of && places.with_value(|places| places.returning);
         if same && !there && frames > 0 {
             return go_back(places, of, y, frames - 1);
         }

@@ -26,15 +26,26 @@ where
     T: Clone + Send + Sync + Serialize + DeserializeOwned + 'static,
     V: IntoView + 'static,
 {
+    // The next try of a page that the app did not answer; one at a time.
+    let again = StoredValue::new(None::<TimeoutHandle>);
+    let cancel = move || {
+        if let Some(timer) = again.try_update_value(Option::take).flatten() {
+            timer.clear();
+        }
+    };
+    on_cleanup(cancel);
     let view = move || {
         let render = render.clone();
         Suspend::new(async move {
-            match resource.await {
+            let answer = resource.await;
+            cancel();
+            match answer {
                 Ok(data) => render(data).into_any(),
                 Err(error) => {
                     if error.status == 0 {
                         // Asked again by itself once the app may be back; on the server there is no such failure.
-                        set_timeout(move || resource.refetch(), POLL);
+                        let timer = set_timeout_with_handle(move || resource.refetch(), POLL);
+                        again.set_value(timer.ok());
                     }
                     view! { <Failure error on_retry=move |()| resource.refetch() /> }.into_any()
                 }
@@ -73,7 +84,11 @@ impl<T: PartialEq + Send + Sync> Kept<T> {
                     self.now.set(now);
                 }
             }
-            Err(error) => self.lost.set(Some(error)),
+            // Said once, not with each try.
+            Err(error) if self.lost.with_untracked(|lost| lost.as_ref() != Some(&error)) => {
+                self.lost.set(Some(error));
+            }
+            Err(_) => {}
         }
     }
 

@@ -23,14 +23,25 @@ impl Service {
     /// A run's lanes, as one `RunTimeline` object.
     pub async fn run_timeline(&self, id: &RunId, level: TimelineLevel) -> Result<Download, Error> {
         let run = self.run(id).await?;
+        // Steps carry the shapes of their launches themselves.
+        let trace = match level {
+            TimelineLevel::Kernels => Some(self.trace(&run.trace.id).await?),
+            TimelineLevel::Steps => None,
+        };
         let service = self.clone();
         Ok(download(|mut w| async move {
-            let written = service.write_timeline(&mut w, &run, level).await;
+            let written = service.write_timeline(&mut w, &run, trace.as_ref(), level).await;
             (w, written)
         }))
     }
 
-    async fn write_timeline(&self, w: &mut Writer, run: &RunDetail, level: TimelineLevel) -> Written {
+    async fn write_timeline(
+        &self,
+        w: &mut Writer,
+        run: &RunDetail,
+        trace: Option<&TraceDetail>,
+        level: TimelineLevel,
+    ) -> Written {
         w.text("{\"run_id\":").await?;
         w.json(&run.summary.id).await?;
         w.text(",\"trace_id\":").await?;
@@ -38,8 +49,7 @@ impl Service {
         w.text(",\"level\":").await?;
         w.json(&level).await?;
         w.text(",\"lanes\":[").await?;
-        let trace = self.trace(&run.trace.id).await?;
-        let mut kinds = Kinds::of(&trace);
+        let mut kinds = trace.map_or_else(Kinds::default, Kinds::of);
         match level {
             TimelineLevel::Kernels => self.write_kernels(w, run, &mut kinds).await?,
             TimelineLevel::Steps => self.write_steps(w, run, &mut kinds).await?,

@@ -58,6 +58,7 @@ impl Run {
             _ => Vec::new(),
         };
         let (broken, profiles) = (RwSignal::new(None), RwSignal::new(Vec::<(String, bool)>::new()));
+        let fetching = RwSignal::new(false);
         let run = Self {
             state: RwSignal::new(state),
             sides: RwSignal::new(sides),
@@ -65,7 +66,7 @@ impl Run {
             settled: RwSignal::new(0),
             took: RwSignal::new(None),
             broken,
-            fetching: RwSignal::new(false),
+            fetching,
             profiles,
             file: RwSignal::new(0),
             charted: RwSignal::new(0),
@@ -74,6 +75,7 @@ impl Run {
             lab: Lab::new(move |problem| {
                 // A profile that was on its way to the worker went with it; the next run asks for it again.
                 profiles.update_untracked(|all| all.retain(|(_, here)| *here));
+                fetching.set(false);
                 broken.set(Some(problem));
             }),
         };
@@ -155,6 +157,7 @@ impl Run {
     fn asks(self) -> Option<Vec<SideAsk>> {
         let state = self.state.get();
         if !state.problems().is_empty() {
+            self.fetching.set(false);
             return None;
         }
         let mut asks = Vec::new();
@@ -174,7 +177,9 @@ impl Run {
             let scenario = state.scenario(at).ok()?;
             asks.push(SideAsk { gpu, base, scenario });
         }
-        self.fetching.set(missing);
+        // The server's figures are of the very state that the page begins with.
+        let servers = self.took.with_untracked(Option::is_none) && !self.sides.with_untracked(Vec::is_empty);
+        self.fetching.set(missing && !servers);
         (!missing).then_some(asks)
     }
 

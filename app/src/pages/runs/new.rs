@@ -6,7 +6,7 @@ use leptos_meta::Title;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_query_map};
 
-use super::form::{Refused, first_trace, launch_label, not_offered, share_out};
+use super::form::{Refused, first_trace, launch_label, left_out, not_offered, share_out, trace_refusal};
 use super::rows::{EntryRow, Row, next_key, options, rows_for};
 use super::trace::{Blocked, LeftOut, TraceField};
 use crate::data::{self, segment};
@@ -93,7 +93,7 @@ fn NoTrace(
     view! {
         <Empty title="No trace is ready">
             <p>"A run needs a trace that is uploaded and processed."</p>
-            <LeftOut traces />
+            <LeftOut reasons=left_out(&traces) />
             <ButtonLink href="/traces">"See the traces"</ButtonLink>
         </Empty>
     }
@@ -123,16 +123,23 @@ fn Form(
             .unwrap_or_default(),
     );
     let refused = RwSignal::new(Refused::default());
+    // What decides which GPUs there are; whatever else changes of a trace leaves what is filled in.
+    let decides = Memo::new(move |_| {
+        chosen.with(|trace| {
+            let trace = trace.as_ref()?;
+            Some((
+                trace.id.clone(),
+                trace_refusal(trace),
+                trace.trace_gpu_arch.clone(),
+            ))
+        })
+    });
     Effect::watch(
-        move || chosen.get(),
-        move |trace, _, _| {
+        move || decides.get(),
+        move |_, _, _| {
             let key = rows.with_untracked(|rows| next_key(rows));
-            rows.set(
-                trace
-                    .as_ref()
-                    .map(|trace| rows_of(trace, key))
-                    .unwrap_or_default(),
-            );
+            let trace = chosen.get_untracked();
+            rows.set(trace.map(|trace| rows_of(&trace, key)).unwrap_or_default());
             refused.set(Refused::default());
         },
         false,
@@ -188,7 +195,7 @@ fn Form(
             <div class="card-head">
                 <h2>"Simulate a trace"</h2>
             </div>
-            {move || view! { <TraceField traces=traces.get() value=trace chosen /> }}
+            <TraceField traces value=trace chosen />
             {blocked}
             <For each=move || rows.get() key=|row| row.key let:row>
                 <EntryRow row rows refused gpus options=offered() />

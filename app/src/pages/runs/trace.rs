@@ -16,7 +16,7 @@ const NAMED: usize = 4;
 #[component]
 pub(super) fn TraceField(
     /// All traces.
-    traces: Vec<TraceSummary>,
+    traces: RwSignal<Vec<TraceSummary>>,
     /// The id of the chosen one.
     value: RwSignal<String>,
     /// The chosen one.
@@ -33,14 +33,15 @@ pub(super) fn TraceField(
             }
         })
     };
-    let options = options(&traces);
+    // Built again only when what it offers has changed: an open list would close.
+    let offered = Memo::new(move |_| traces.with(|traces| options(traces)));
+    let choice = move || view! { <SelectInput id="run-trace" value options=offered.get() invalid=false /> };
+    let reasons = Memo::new(move |_| traces.with(|traces| left_out(traces)));
     view! {
         <div class="trace-choice">
-            <Field label="Trace" id="run-trace">
-                <SelectInput id="run-trace" value options invalid=false />
-            </Field>
+            <Field label="Trace" id="run-trace">{choice}</Field>
             {about}
-            <LeftOut traces />
+            {move || view! { <LeftOut reasons=reasons.get() /> }}
         </div>
     }
 }
@@ -63,10 +64,9 @@ fn options(traces: &[TraceSummary]) -> Vec<SelectOption> {
 /// Says which traces cannot be chosen, and why.
 #[component]
 pub(super) fn LeftOut(
-    /// All traces.
-    traces: Vec<TraceSummary>,
+    /// Reasons, each with its traces.
+    reasons: Vec<(&'static str, Vec<TraceId>)>,
 ) -> impl IntoView {
-    let reasons = left_out(&traces);
     let any = !reasons.is_empty();
     let reasons: Vec<_> = reasons
         .into_iter()

@@ -34,6 +34,8 @@ pub(super) struct Timeline {
     stage: StoredValue<Option<SendWrapper<Shared>>>,
     /// The runs, the page's first.
     pub(super) runs: RwSignal<Vec<RunId>>,
+    /// Number of the latest ask, and the level it was for: an older one's answer is not wanted any more.
+    latest: StoredValue<(u64, TimelineLevel)>,
     /// When lanes were last asked for or came, in ms, and how long the last answer took.
     asked: StoredValue<f64>,
     took: StoredValue<f64>,
@@ -69,20 +71,22 @@ impl Timeline {
         }
         let started = now();
         self.asked.set_value(started);
+        let ask = self.latest.get_value().0 + 1;
+        self.latest.set_value((ask, level));
         let runs = self.runs.get_untracked();
         leptos::task::spawn_local(async move {
             let mut answers = Vec::new();
             for run in &runs {
                 match data::run_timeline(run.clone(), level).await {
                     Ok(answer) => answers.push(answer),
-                    Err(error) if self.is_asked(&runs) => {
+                    Err(error) if self.is_latest(ask) => {
                         self.told.status.try_set(Status::Failed(error));
                         return;
                     }
                     Err(_) => return,
                 }
             }
-            if self.is_asked(&runs) {
+            if self.is_latest(ask) {
                 if keep && stage.borrow().level == level {
                     // The hand may have moved on while the answer was under way.
                     link = stage.borrow().link();
@@ -95,9 +99,11 @@ impl Timeline {
         });
     }
 
-    /// Whether an answer about these runs is still wanted: others may have been chosen, and the page may be gone.
-    fn is_asked(self, runs: &[RunId]) -> bool {
-        self.runs.try_with_untracked(|now| now == runs) == Some(true)
+    /// Whether an answer is still wanted: something else may have been asked for, and the page may be gone.
+    fn is_latest(self, ask: u64) -> bool {
+        self.latest
+            .try_get_value()
+            .is_some_and(|(latest, _)| latest == ask)
     }
 
     /// Shows these runs, the page's first, and says so in the address.
@@ -106,7 +112,7 @@ impl Timeline {
         self.runs.set(runs);
         // Before the first picture only the address knows what to look at.
         match self.told.status.get_untracked() {
-            Status::Ready => self.fetch(self.told.level.get_untracked(), true),
+            Status::Ready => self.fetch(self.latest.get_value().1, true),
             _ => self.fetch(address::read().level, false),
         }
     }
@@ -132,7 +138,7 @@ impl Timeline {
                 // The page may be gone; or out of sight, and then coming back asks again.
                 if waiting.try_set_value(false).is_none() && in_sight.get_untracked() {
                     fetched.set_value(Some(done.get_untracked()));
-                    self.fetch(self.told.level.get_untracked(), true);
+                    self.fetch(self.latest.get_value().1, true);
                 }
             };
             let pace = self.took.get_value().mul_add(10.0, FOLLOW_MS);
@@ -184,6 +190,7 @@ pub(super) fn Canvas(
         told,
         stage: StoredValue::new(None),
         runs: RwSignal::new(runs),
+        latest: StoredValue::new((0, TimelineLevel::Kernels)),
         asked: StoredValue::new(0.0),
         took: StoredValue::new(0.0),
     };

@@ -67,7 +67,7 @@ pub fn headline([a, b]: &[String; 2], from: f64, to: f64) -> String {
         format::duration_ns(to),
         signed_ns(to - from),
     );
-    if format::is_zero(&difference) {
+    if (to - from).is_finite() && format::is_zero(&difference) {
         return format!("{a} takes {first}, {b} the same.");
     }
     let second = if first == second {

@@ -63,7 +63,8 @@ impl Scene {
         self.lanes().iter().map(lane).collect()
     }
 
-    /// A kernel's time in every lane, matched by number; runs of other traces have other kernels there.
+    /// A kernel's time in every lane, matched by number; another run's only where it has the same name, as the run
+    /// may be of another trace.
     pub fn beside(&self, pick: Pick) -> Vec<Beside> {
         let Some(own) = self.lanes().get(pick.lane) else {
             return Vec::new();
@@ -73,7 +74,7 @@ impl Scene {
         let wanted = name(own, pick.at);
         let lane = |lane: &super::Lane| {
             let at = number.and_then(|number| lane.track.position(number));
-            let at = at.filter(|at| name(lane, *at) == wanted);
+            let at = at.filter(|at| lane.run == own.run || name(lane, *at) == wanted);
             let ns = at.and_then(|at| lane.track.ns(at));
             Beside {
                 lane: lane.title.clone(),

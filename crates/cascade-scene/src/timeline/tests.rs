@@ -341,8 +341,6 @@ fn the_table_and_the_panel_say_what_the_picture_shows() {
     assert_eq!(rows[1].ns, [15.0, 5.0]);
     let beside = scene.beside(Pick { lane: 0, at: 0 });
     assert_eq!((beside[1].ns, beside[1].ratio), (Some(20.0), Some(2.0)));
-    let other = super::tests::scene(vec![vec![(0, 10.0)], vec![(1, 20.0)]]).beside(Pick { lane: 0, at: 0 });
-    assert_eq!((other[1].ns, other[1].ratio), (None, None), "another kernel");
     let running = scene.running(15.0);
     assert_eq!(running[0].kernel.as_ref().map(|(n, _)| *n), Some(1));
     assert_eq!(running[1].ns, Some(20.0));
