@@ -45,7 +45,11 @@ impl Places {
 /// Keeps places and goes back to them; inside the router.
 pub(super) fn follow() {
     let places = StoredValue::new(Places::default());
-    let (path, hash) = (use_location().pathname, use_location().hash);
+    let (path, search, hash) = (
+        use_location().pathname,
+        use_location().search,
+        use_location().hash,
+    );
     Effect::new(move || {
         let noted = window_event_listener(ev::scroll, move |_| {
             let y = window().scroll_y().unwrap_or_default();
@@ -71,15 +75,16 @@ pub(super) fn follow() {
         });
     });
     Effect::new(move |first: Option<()>| {
-        path.track();
-        let part = hash.get();
+        let (path, part) = (path.get(), hash.get());
         let part = part.trim_start_matches('#');
         // The first page comes with its parts, and the browser has gone to the one that was asked for.
         if first.is_none() {
             return;
         }
-        // A page that is new begins at its top, whatever it was like the last time.
-        places.update_value(|places| places.note(address(), 0.0));
+        // A page that is new begins at its top, wherever it was the last time. The window's own address follows later.
+        if part.is_empty() && search.with_untracked(String::is_empty) {
+            places.update_value(|places| places.note(path, 0.0));
+        }
         let returning = places.with_value(|places| places.returning);
         if !part.is_empty() && !returning {
             go_to(part.to_owned(), FRAMES);

@@ -62,7 +62,7 @@ fn a_trace_that_cannot_run_is_listed_with_the_reason() {
     let chosen = traces()[1].clone();
     let field = html(|| {
         let chosen = Memo::new(move |_| Some(chosen.clone()));
-        view! { <TraceField traces=traces() value=RwSignal::new("new".to_owned()) chosen /> }
+        view! { <TraceField traces=RwSignal::new(traces()) value=RwSignal::new("new".to_owned()) chosen /> }
     });
     assert_eq!(field.matches("disabled").count(), 2, "{field}");
     assert!(field.contains("coming – still being uploaded"), "{field}");
