@@ -75,6 +75,23 @@ test("Back returns to the place on the page, and a link's part is gone to", asyn
   await expect(page.getByRole("heading", { level: 1, name: RUN() })).toBeVisible();
   await expect.poll(() => place(page)).toBe(700);
 
+  // Come to by a link, the same page begins at its top, and Back returns there.
+  const bar = page.getByRole("navigation", { name: "Main" });
+  await bar.getByRole("link", { name: "GPUs" }).click();
+  await expect(page.getByRole("heading", { level: 1, name: "GPUs" })).toBeVisible();
+  await page.evaluate(() => window.scrollTo(0, 200));
+  await expect.poll(() => place(page)).toBe(200);
+  await bar.getByRole("link", { name: "Traces" }).click();
+  await expect(page.getByRole("heading", { level: 1, name: "Traces" })).toBeVisible();
+  await bar.getByRole("link", { name: "GPUs" }).click();
+  await expect(page.getByRole("heading", { level: 1, name: "GPUs" })).toBeVisible();
+  await bar.getByRole("link", { name: "Traces" }).click();
+  await expect(page.getByRole("heading", { level: 1, name: "Traces" })).toBeVisible();
+  await page.goBack();
+  await expect(page.getByRole("heading", { level: 1, name: "GPUs" })).toBeVisible();
+  await page.waitForTimeout(500);
+  expect(await place(page)).toBe(0);
+
   await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Traces" }).click();
   await expect(page.getByRole("heading", { level: 1, name: "Traces" })).toBeVisible();
   await page.evaluate((run) => {

@@ -81,8 +81,10 @@ pub(super) fn follow() {
         if first.is_none() {
             return;
         }
-        // A page that is new begins at its top, wherever it was the last time. The window's own address follows later.
-        if part.is_empty() && search.with_untracked(String::is_empty) {
+        // A page that is new begins at its top, wherever it was the last time. It is new where the window's own address
+        // follows later: Back and Forward have changed that before the router hears of it.
+        let new = window().location().pathname().is_ok_and(|shown| shown != path);
+        if new && part.is_empty() && search.with_untracked(String::is_empty) {
             places.update_value(|places| places.note(path, 0.0));
         }
         let returning = places.with_value(|places| places.returning);
