@@ -1,13 +1,11 @@
 //! A run's kernel times column by column, with each kernel's name, launch shape and role written once.
 
-use std::collections::BTreeMap;
-
 use cascade_api::{
     ColumnKernel, GpuName, KernelColumn, KernelColumns, KernelLaunch, KernelStat, RealKernel, ReplicaTotal,
 };
 use indexmap::{IndexMap, IndexSet};
 
-use crate::{Role, Shape, SimTimes};
+use crate::{Role, Shape, SimTimes, Traced};
 
 /// Puts what sims finished into columns.
 ///
@@ -64,30 +62,20 @@ fn kernels(
     launches: &[KernelLaunch],
     model: Option<&str>,
 ) -> (Vec<ColumnKernel>, Vec<u32>) {
-    let by_number: BTreeMap<u64, &KernelLaunch> =
-        launches.iter().map(|launch| (launch.kernel_id, launch)).collect();
+    let traced = Traced::new(launches);
     type Size = Option<(u32, u32, u32)>;
     let mut distinct: IndexMap<(&str, Size, Size), ()> = IndexMap::new();
     let mut which = Vec::with_capacity(at.len());
-    for (i, kernel) in at.iter().enumerate() {
+    for (i, kernel) in (0..).zip(at) {
         let name = kernel.map_or("", |kernel| kernel.kernel_name.trim());
-        let named = |launch: &&KernelLaunch| launch.name.trim() == name;
-        let numbered = kernel
-            .and_then(|kernel| kernel.kernel_launch_uid)
-            .and_then(|uid| by_number.get(&uid).copied());
-        let launch = numbered.filter(named).or_else(|| launches.get(i).filter(named));
+        let launch = traced.find(kernel.and_then(|kernel| kernel.kernel_launch_uid), i, name);
         let key = (name, launch.map(|l| l.grid), launch.map(|l| l.block));
         let entry = distinct.entry(key);
         which.push(u32::try_from(entry.index()).unwrap_or(u32::MAX));
         entry.or_insert(());
     }
-    let text = |(x, y, z): (u32, u32, u32)| format!("{x}x{y}x{z}");
     let kernel = |(name, grid, block): (&str, Size, Size)| {
-        let shape = Shape {
-            name: name.to_owned(),
-            grid: grid.map(text),
-            block: block.map(text),
-        };
+        let shape = Shape::new(name, grid, block);
         ColumnKernel {
             group: Role::of(&shape, model).label().to_owned(),
             name: shape.name,

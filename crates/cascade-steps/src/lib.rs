@@ -23,6 +23,7 @@ mod stats;
 #[cfg(test)]
 mod testing;
 pub mod timeline;
+mod traced;
 
 pub use calibrate::{Correction, Sample, calibrate, fit_constant_ns};
 pub use columns::columns;
@@ -39,3 +40,4 @@ pub use real::{RealTimingError, parse_real_timing};
 pub use same_gpu::same_gpu;
 pub use simulate::{SimulateError, simulate};
 pub use timeline::{Kernel, Request, Shape, Stamp, Step, Timeline, TimelineError};
+pub use traced::Traced;

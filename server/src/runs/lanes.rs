@@ -4,12 +4,11 @@
 use std::collections::BTreeMap;
 
 use cascade_api::{
-    KernelKind, KernelLaunch, RealKernel, RunDetail, RunId, SimSummary, TimelineLane, TimelineLevel,
-    TraceDetail,
+    KernelKind, RealKernel, RunDetail, RunId, SimSummary, TimelineLane, TimelineLevel, TraceDetail,
 };
 use cascade_scene::kernel_name::readable;
 use cascade_steps::timeline::CORRECTED;
-use cascade_steps::{Role, Shape, Timeline};
+use cascade_steps::{Role, Shape, Timeline, Traced};
 
 use super::Service;
 use super::download::{Download, Writer, Written, download};
@@ -144,8 +143,7 @@ struct Kinds<'a> {
     list: Vec<KernelKind>,
     known: BTreeMap<KernelKind, u32>,
     /// The trace's launches, whose sizes and model tell roles apart that a name alone does not.
-    launches: &'a [KernelLaunch],
-    by_number: BTreeMap<u64, &'a KernelLaunch>,
+    traced: Traced<'a>,
     model: Option<&'a str>,
     /// Positions of kernels by name and size, where the size is known.
     sized: BTreeMap<(&'a str, Size), u32>,
@@ -156,12 +154,7 @@ struct Kinds<'a> {
 impl<'a> Kinds<'a> {
     fn of(trace: &'a TraceDetail) -> Self {
         Self {
-            launches: &trace.kernels,
-            by_number: trace
-                .kernels
-                .iter()
-                .map(|launch| (launch.kernel_id, launch))
-                .collect(),
+            traced: Traced::new(&trace.kernels),
             model: trace.summary.model.as_deref(),
             ..Self::default()
         }
@@ -175,25 +168,16 @@ impl<'a> Kinds<'a> {
         })
     }
 
-    /// The kind of a kernel whose launch has number `uid`, else position `at`; both only where the name agrees, as in
-    /// a run's columns.
+    /// The kind of a kernel with number `uid` at position `at`.
     fn launched(&mut self, uid: Option<u64>, at: u64, name: &str) -> u32 {
-        let named = |launch: &&KernelLaunch| launch.name.trim() == name.trim();
-        let numbered = uid.and_then(|uid| self.by_number.get(&uid).copied());
-        let placed = || self.launches.get(usize::try_from(at).ok()?);
-        let Some(launch) = numbered.filter(named).or_else(|| placed().filter(named)) else {
+        let Some(launch) = self.traced.find(uid, at, name) else {
             return self.named(name);
         };
         let key = (launch.name.as_str(), (launch.grid, launch.block));
         if let Some(at) = self.sized.get(&key) {
             return *at;
         }
-        let text = |(x, y, z): (u32, u32, u32)| format!("{x}x{y}x{z}");
-        let shape = Shape {
-            name: name.to_owned(),
-            grid: Some(text(launch.grid)),
-            block: Some(text(launch.block)),
-        };
+        let shape = Shape::new(name.trim(), Some(launch.grid), Some(launch.block));
         let at = self.intern(kind(&shape, self.model));
         self.sized.insert(key, at);
         at
@@ -204,12 +188,7 @@ impl<'a> Kinds<'a> {
         if let Some(at) = self.names.get(name) {
             return *at;
         }
-        let shape = Shape {
-            name: name.to_owned(),
-            grid: None,
-            block: None,
-        };
-        let at = self.intern(kind(&shape, self.model));
+        let at = self.intern(kind(&Shape::new(name.trim(), None, None), self.model));
         self.names.insert(name.to_owned(), at);
         at
     }

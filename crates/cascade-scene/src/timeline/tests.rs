@@ -347,6 +347,31 @@ fn the_table_and_the_panel_say_what_the_picture_shows() {
 }
 
 #[test]
+fn a_kernel_of_another_run_is_paired_only_where_it_is_the_same() {
+    let answer = |id: &str, kinds: [u32; 2]| {
+        let kind = |n: u32| KernelKind {
+            name: format!("kernel_{n}"),
+            group: String::new(),
+        };
+        let lane = |ns: f64| TimelineLane {
+            kind: vec![0, 1],
+            ns: vec![ns, ns],
+            ..bare()
+        };
+        let mut answer = run(vec![lane(10.0), lane(20.0)], kinds.map(kind).to_vec());
+        answer.run_id = id.into();
+        answer
+    };
+    let scene = Scene::new(vec![answer("run-1", [0, 1]), answer("run-2", [0, 9])]);
+    let ns = |at: usize| -> Vec<_> {
+        let beside = scene.beside(Pick { lane: 0, at });
+        beside.into_iter().map(|lane| lane.ns).collect()
+    };
+    assert_eq!(ns(0), [Some(10.0), Some(20.0), Some(10.0), Some(20.0)]);
+    assert_eq!(ns(1), [Some(10.0), Some(20.0), None, None]);
+}
+
+#[test]
 fn ticks_are_round_apart_and_labelled() {
     let scene = scene(vec![vec![(0, 1e6)]]);
     let marks = ticks::ticks(&scene, View { from: 0.0, to: 1e6 }, 800.0);

@@ -22,6 +22,18 @@ pub struct Shape {
     pub block: Option<String>,
 }
 
+impl Shape {
+    /// A kernel with its CTAs and threads of a CTA, where they are known.
+    pub fn new(name: &str, grid: Option<(u32, u32, u32)>, block: Option<(u32, u32, u32)>) -> Self {
+        let text = |(x, y, z): (u32, u32, u32)| format!("{x}x{y}x{z}");
+        Self {
+            name: name.to_owned(),
+            grid: grid.map(text),
+            block: block.map(text),
+        }
+    }
+}
+
 impl Hash for Shape {
     fn hash<H: Hasher>(&self, state: &mut H) {
         (self.name.as_str(), self.grid.as_deref(), self.block.as_deref()).hash(state);
