@@ -4,10 +4,11 @@ import { defineConfig } from "@playwright/test";
 export default defineConfig({
   testDir: "./browser",
   timeout: 60_000,
-  expect: { timeout: 15_000 },
+  expect: { timeout: 15_000, toHaveScreenshot: { maxDiffPixels: 100 } },
   workers: 1,
   retries: 0,
   reporter: [["list"]],
+  snapshotPathTemplate: "{testDir}/visual/{arg}{ext}",
   outputDir: "./test-results",
   globalSetup: "./browser/start-app.ts",
   use: {

@@ -1,10 +1,8 @@
 // The scenario explorer: figures while a slider moves, without a server, from a link, and by hand at the keyboard.
-import { spawn, type ChildProcess } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { cpus, loadavg, tmpdir } from "node:os";
-import { join } from "node:path";
-import { createInterface } from "node:readline";
+import { readFileSync } from "node:fs";
+import { cpus, loadavg } from "node:os";
 import type { Page } from "@playwright/test";
+import { App } from "./app";
 import { BASE, checkAccess, expect, signIn, test } from "./open";
 
 const H100 = "sample__facebook_opt-125m__h100-e2e";
@@ -208,34 +206,12 @@ test("a phone has no sideways scrolling, in the light and in the dark", async ({
   }
 });
 
-/** An app of its own, for the one test that stops it. */
-async function ownApp(): Promise<{ url: string; app: ChildProcess; folder: string }> {
-  const folder = mkdtempSync(join(tmpdir(), "cascade-explorer-"));
-  const env: NodeJS.ProcessEnv = { ...process.env, CASCADE_NO_AUTH: "1", CASCADE_DATA_DIR: join(folder, "data") };
-  delete env.CASCADE_TOKEN;
-  const app = spawn(process.env.CASCADE_BIN!, ["serve", "--host", "127.0.0.1", "--port", "0", "--s3-port", "0"], {
-    env,
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const url = await new Promise<string>((resolve, reject) => {
-    app.on("exit", (code) => reject(new Error(`cascade serve ended with ${code}`)));
-    createInterface({ input: app.stdout! }).on("line", (line) => {
-      const [key, value] = line.split(": ", 2);
-      if (key === "app") resolve(value.trim().split(/\s+/)[0]);
-    });
-  });
-  return { url, app, folder };
-}
-
 test("the page goes on with the server gone", async ({ page, complaints }) => {
-  const { url, app, folder } = await ownApp();
+  const app = await new App().start();
   try {
-    await page.goto(`${url}/explore`);
+    await app.enter(page, "/explore");
     await expect(page.locator(".explore-status")).toContainText("simulated here", { timeout: 30_000 });
-    app.removeAllListeners("exit");
-    const gone = new Promise((done) => app.once("exit", done));
-    app.kill("SIGKILL");
-    await gone;
+    await app.end("SIGKILL");
     await page.getByRole("textbox", { name: "Requests", exact: true }).fill("77");
     await expect(page.locator(".explore-status")).toContainText("154 requests");
     await page.getByRole("button", { name: "RAG" }).click();
@@ -247,7 +223,6 @@ test("the page goes on with the server gone", async ({ page, complaints }) => {
     const own = complaints.filter((text) => !text.includes("ERR_CONNECTION_REFUSED"));
     complaints.splice(0, complaints.length, ...own);
   } finally {
-    app.kill("SIGKILL");
-    rmSync(folder, { recursive: true, force: true });
+    await app.stop();
   }
 });

@@ -1,49 +1,22 @@
 // Somebody new, in an empty workspace, without a mouse: from the token to a result that a simulation made.
-import { spawn, type ChildProcess } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { createInterface } from "node:readline";
+import { App, TOKEN } from "./app";
 import { checkAccess, expect, test } from "./open";
 
-const TOKEN = "first-token";
-let app: ChildProcess;
-let folder: string;
-const at = { app: "", s3: "" };
+let at: App;
 
 test.beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "cascade-first-"));
-  const env = { ...process.env, CASCADE_TOKEN: TOKEN, CASCADE_DATA_DIR: join(folder, "data"), CASCADE_WORKSPACE: "first-lab" };
-  app = spawn(process.env.CASCADE_BIN ?? "cascade", ["serve", "--host", "127.0.0.1", "--port", "0", "--s3-port", "0"], {
-    env,
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  process.once("exit", () => app.kill("SIGKILL"));
-  await new Promise<void>((resolve, reject) => {
-    app.on("exit", (code) => reject(new Error(`cascade serve ended with ${code}`)));
-    createInterface({ input: app.stdout! }).on("line", (line) => {
-      const [key, value] = line.split(": ", 2);
-      if (key === "app" || key === "s3") at[key] = value.trim().split(/\s+/)[0];
-      if (at.app && at.s3) resolve();
-    });
-  });
+  at = await new App({ CASCADE_WORKSPACE: "first-lab" }).start();
 });
 
-test.afterAll(async () => {
-  app.removeAllListeners("exit");
-  const gone = new Promise((done) => app.once("exit", done));
-  app.kill("SIGTERM");
-  await gone;
-  rmSync(folder, { recursive: true, force: true });
-});
+test.afterAll(() => at.stop());
 
 test("from the token to a first result by keyboard alone", async ({ page }) => {
   test.setTimeout(150_000);
-  await page.goto(`${at.app}/`);
+  await page.goto(`${at.base}/`);
   await expect(page.getByLabel("Token")).toBeFocused();
   await page.keyboard.type(TOKEN);
   await page.keyboard.press("Enter");
-  await page.waitForURL(`${at.app}/`);
+  await page.waitForURL(`${at.base}/`);
 
   // The commands name this app, and nothing is ticked off yet.
   const guide = page.getByRole("region", { name: "Your first result" });
@@ -77,7 +50,7 @@ test("from the token to a first result by keyboard alone", async ({ page }) => {
   await page.keyboard.press("Control+k");
   await page.keyboard.type("overview");
   await page.keyboard.press("Enter");
-  await expect(page).toHaveURL(`${at.app}/`);
+  await expect(page).toHaveURL(`${at.base}/`);
   const latest = page.getByRole("region", { name: "Latest results" });
   await expect(latest.locator(".outcome").filter({ hasText: "SM90_H100" }).first()).toContainText(/\d\s(µs|ms|s)/);
   await expect(page.getByRole("region", { name: "What next" })).toBeVisible();

@@ -1,12 +1,9 @@
 // A page that is open while the server is killed and started again goes on by itself and misses nothing.
-import { execFileSync, spawn, type ChildProcess } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
+import { App } from "./app";
 import { expect, test } from "./open";
 
-const BIN = process.env.CASCADE_BIN ?? "";
 /** A playback pauses every 200 lines, which are 20 kernels: the run takes some 15 s. */
 const KERNELS = 300;
 
@@ -31,62 +28,25 @@ function log(): string {
 
 test("the page takes up where it was when the server comes back", async ({ page, complaints }) => {
   test.setTimeout(180_000);
-  const folder = mkdtempSync(join(tmpdir(), "cascade-reconnect-"));
-  const replay = join(folder, "replay.log");
+  const app = new App();
+  const replay = join(app.folder, "replay.log");
   writeFileSync(replay, log());
-  let app: ChildProcess | undefined;
-  let ports = ["0", "0"];
-  const env: NodeJS.ProcessEnv = {
-    ...process.env,
-    CASCADE_TOKEN: "reconnect",
-    CASCADE_DATA_DIR: join(folder, "data"),
-    CASCADE_SIM_CMD: `${BIN} worker --replay ${replay} --delay 1`,
-  };
-  const start = async () => {
-    app = spawn(BIN, ["serve", "--host", "127.0.0.1", "--port", ports[0], "--s3-port", ports[1]], { env, stdio: ["ignore", "pipe", "ignore"] });
-    const found = await new Promise<Record<string, string>>((resolve, reject) => {
-      const seen: Record<string, string> = {};
-      app!.on("exit", (code) => reject(new Error(`cascade serve ended with ${code}`)));
-      createInterface({ input: app!.stdout! }).on("line", (line) => {
-        const [key, value] = line.split(": ", 2);
-        if (key === "app" || key === "s3") seen[key] = value.trim().split(/\s+/)[0];
-        if (seen.app && seen.s3) resolve(seen);
-      });
-    });
-    ports = [new URL(found.app).port, new URL(found.s3).port];
-    Object.assign(env, { CASCADE_URL: found.app, CASCADE_S3_ENDPOINT: found.s3, CASCADE_PUBLIC_URL: found.app });
-    return found.app;
-  };
-  const stop = async (signal: NodeJS.Signals) => {
-    app!.removeAllListeners("exit");
-    const gone = new Promise((done) => app!.once("exit", done));
-    app!.kill(signal);
-    await gone;
-  };
-  const cli = (...args: string[]) => execFileSync(BIN, args, { env, encoding: "utf8" });
   try {
-    await start();
+    await app.start({ CASCADE_SIM_CMD: `${app.bin} worker --replay ${replay} --delay 1` });
     // The workers must find the app again where it was.
-    await stop("SIGTERM");
-    const url = await start();
-    const trace = join(folder, "trace");
-    cli("trace", "synth", "--model-like", "opt-125m", "--steps", "1", "--arch", "sm_90", "-o", trace);
-    cli("upload", trace, "--run-name", "reconnect");
-    const headers = { Authorization: "Bearer reconnect" };
-    const state = async () => (await (await fetch(`${url}/api/traces/reconnect`, { headers })).json()).state;
-    await expect.poll(state, { timeout: 60_000 }).toBe("ready");
-    const run = JSON.parse(cli("runs", "create", "reconnect", "--gpu", "SM90_H100:1", "--json"));
+    await app.end();
+    await app.start({ CASCADE_PUBLIC_URL: app.base });
+    await app.addTrace("reconnect");
+    const run = app.run("reconnect", "SM90_H100");
 
-    await page.goto(`${url}/token?next=/runs/${run.id}`);
-    await page.getByLabel("Token").fill("reconnect");
-    await page.getByRole("button", { name: "Continue" }).click();
+    await app.enter(page, `/runs/${run}`);
     await page.locator("html[data-alive]").waitFor({ state: "attached" });
-    const done = async () => (await (await fetch(`${url}/api/runs/${run.id}`, { headers })).json()).sims[0].kernels_done;
+    const done = async () => (await app.get(`/api/runs/${run}`)).sims[0].kernels_done;
     await expect.poll(done, { timeout: 60_000 }).toBeGreaterThan(3);
-    await stop("SIGKILL");
+    await app.end("SIGKILL");
     await expect(page.getByText(/reconnecting/i).first()).toBeVisible({ timeout: 20_000 });
     await page.waitForTimeout(1500);
-    await start();
+    await app.start();
     await expect(page.getByText(/reconnecting/i)).toHaveCount(0, { timeout: 30_000 });
     // The page was never loaded again, and it ends with every kernel.
     await expect(page.getByText("succeeded").first()).toBeVisible({ timeout: 90_000 });
@@ -95,7 +55,6 @@ test("the page takes up where it was when the server comes back", async ({ page,
     // The browser reports the lost connections itself.
     for (let i = complaints.length - 1; i >= 0; i--) if (/ERR_CONNECTION|ERR_INCOMPLETE|ERR_EMPTY|Failed to (load|fetch)/.test(complaints[i])) complaints.splice(i, 1);
   } finally {
-    if (app && app.exitCode === null) await stop("SIGTERM");
-    rmSync(folder, { recursive: true, force: true });
+    await app.stop();
   }
 });

@@ -1,14 +1,10 @@
 // The run's page: a kernel's panel, a table of many kernels, the log, outputs, and a run of 64 sims while it is alive.
-import { execFileSync, spawn, type ChildProcess } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import type { Page } from "@playwright/test";
+import { App } from "./app";
 import { checkAccess, expect, hydrated, RUN, signIn, test } from "./open";
-
-const BIN = () => process.env.CASCADE_BIN ?? "";
-const TOKEN = "browser-token";
 
 /** A log of `kernels` kernels as Accel-Sim prints it, with the lines that matter. */
 function makeLog(kernels: number): string {
@@ -36,62 +32,13 @@ function makeLog(kernels: number): string {
 }
 
 /** An app of its own whose sims play a log back, `delay` seconds after every 200 lines. */
-async function replayApp(kernels: number, delay: number) {
-  const folder = mkdtempSync(join(tmpdir(), "cascade-replay-"));
-  const log = join(folder, "run.log");
+async function replayApp(kernels: number, delay: number): Promise<App> {
+  const app = new App({ CASCADE_MAX_LOCAL_SIMS: "64" });
+  const log = join(app.folder, "run.log");
   writeFileSync(log, makeLog(kernels));
-  const env = {
-    ...process.env,
-    CASCADE_TOKEN: TOKEN,
-    CASCADE_DATA_DIR: join(folder, "data"),
-    CASCADE_MAX_LOCAL_SIMS: "64",
-    CASCADE_SIM_CMD: `${BIN()} worker --replay ${log} --delay ${delay}`,
-  };
-  const app: ChildProcess = spawn(BIN(), ["serve", "--host", "127.0.0.1", "--port", "0", "--s3-port", "0"], {
-    env,
-    stdio: ["ignore", "pipe", "ignore"],
-  });
-  process.once("exit", () => app.kill("SIGKILL"));
-  const found = await new Promise<Record<string, string>>((resolve, reject) => {
-    const seen: Record<string, string> = {};
-    app.on("exit", (code) => reject(new Error(`cascade serve ended with ${code}`)));
-    createInterface({ input: app.stdout! }).on("line", (line) => {
-      const [key, value] = line.split(": ", 2);
-      if (key === "app" || key === "s3") seen[key] = value.trim().split(/\s+/)[0];
-      if (seen.app && seen.s3) resolve(seen);
-    });
-  });
-  const base = found.app;
-  const headers = { Authorization: `Bearer ${TOKEN}` };
-  const get = async (path: string) => (await fetch(base + path, { headers })).json();
-  const cli = (...args: string[]) =>
-    execFileSync(BIN(), args, {
-      env: { ...env, CASCADE_URL: base, CASCADE_S3_ENDPOINT: found.s3 },
-      encoding: "utf8",
-      stdio: ["ignore", "pipe", "ignore"],
-    });
-  const trace = join(folder, "trace");
-  cli("trace", "synth", "--model-like", "opt-125m", "--steps", "1", "--arch", "sm_90", "-o", trace);
-  cli("upload", trace, "--run-name", "replayed");
-  for (let i = 0; (await get("/api/traces/replayed")).state !== "ready"; i++) {
-    if (i > 200) throw new Error("the trace did not become ready");
-    await new Promise((done) => setTimeout(done, 200));
-  }
-  const stop = async () => {
-    app.removeAllListeners("exit");
-    const gone = new Promise((done) => app.once("exit", done));
-    app.kill("SIGTERM");
-    await gone;
-    rmSync(folder, { recursive: true, force: true });
-  };
-  return { base, get, cli, stop };
-}
-
-async function enter(page: Page, base: string, path: string): Promise<void> {
-  await page.goto(`${base}/token?next=${encodeURIComponent(path)}`);
-  await page.getByLabel("Token").fill(TOKEN);
-  await page.getByRole("button", { name: "Continue" }).click();
-  await page.waitForURL(base + path);
+  await app.start({ CASCADE_SIM_CMD: `${app.bin} worker --replay ${log} --delay ${delay}` });
+  await app.addTrace("replayed");
+  return app;
 }
 
 test("a row opens the kernel's panel, which the address keeps", async ({ page }) => {
@@ -168,15 +115,15 @@ test("a run of 20,000 kernels is small to load, quick to scroll, sorted and filt
   const kernels = 20_000;
   const app = await replayApp(kernels, 0);
   try {
-    const run = JSON.parse(app.cli("runs", "create", "replayed", "--gpu", "SM90_H100:1", "--json"));
-    await expect.poll(async () => (await app.get(`/api/runs/${run.id}`)).state, { timeout: 150_000 }).toBe("succeeded");
-    await enter(page, app.base, `/runs/${run.id}`);
-    const html = await page.request.get(`${app.base}/runs/${run.id}`);
+    const run = app.run("replayed", "SM90_H100");
+    await expect.poll(async () => (await app.get(`/api/runs/${run}`)).state, { timeout: 150_000 }).toBe("succeeded");
+    await app.enter(page, `/runs/${run}`);
+    const html = await page.request.get(`${app.base}/runs/${run}`);
     const size = (await html.body()).length;
     const times: number[] = [];
     for (let i = 0; i < 5; i++) {
       const start = performance.now();
-      await (await page.request.get(`${app.base}/runs/${run.id}`)).body();
+      await (await page.request.get(`${app.base}/runs/${run}`)).body();
       times.push(performance.now() - start);
     }
     console.log(`HTML of ${kernels} kernels: ${size} bytes, ${Math.min(...times).toFixed(0)} ms at best`);
@@ -200,7 +147,7 @@ test("a run of 20,000 kernels is small to load, quick to scroll, sorted and filt
 async function follow64(page: Page): Promise<{ frameMs: number; taskMs: number }> {
   const app = await replayApp(1_000, 0.2);
   try {
-    const run = JSON.parse(app.cli("runs", "create", "replayed", "--gpu", "SM90_H100:32", "--gpu", "SM90_H200:32", "--json"));
+    const run = app.run("replayed", "SM90_H100:32", "SM90_H200:32");
     // WASM memory counts as the page's, and no heap figure has it.
     await page.addInitScript(() => {
       const seen = { memories: [] as WebAssembly.Memory[], frames: [] as number[] };
@@ -218,7 +165,7 @@ async function follow64(page: Page): Promise<{ frameMs: number; taskMs: number }
         });
       }
     });
-    await enter(page, app.base, `/runs/${run.id}`);
+    await app.enter(page, `/runs/${run}`);
     await expect(page.locator(".cell")).toHaveCount(64);
     await hydrated(page);
     const client = await page.context().newCDPSession(page);
@@ -236,7 +183,7 @@ async function follow64(page: Page): Promise<{ frameMs: number; taskMs: number }
       };
       requestAnimationFrame(frame);
     });
-    await expect.poll(async () => (await app.get(`/api/runs/${run.id}`)).state, { timeout: 240_000 }).toBe("succeeded");
+    await expect.poll(async () => (await app.get(`/api/runs/${run}`)).state, { timeout: 240_000 }).toBe("succeeded");
     await expect(page.getByText("64 of 64")).toBeVisible();
     const complete = new Promise((done) => client.once("Tracing.tracingComplete", done));
     await client.send("Tracing.end");

@@ -78,7 +78,7 @@ impl GpuCatalogue {
         self.entries().get(name).map(|entry| entry.gpu.clone())
     }
 
-    /// One GPU with everything that our engine knows of it.
+    /// One GPU with everything that our engine knows of it; how many sims are on it is the database's to say.
     pub fn detail(&self, name: &GpuName) -> Option<GpuDetail> {
         self.entries().get(name).map(Entry::detail)
     }
@@ -107,6 +107,7 @@ impl Entry {
             status: cascade_engine::gpu::Status::Unvalidated.as_str().to_owned(),
             status_note: "Known to Accel-Sim alone.".to_owned(),
             facts: Vec::new(),
+            sims: 0,
         };
         if let Some(model) = &self.model {
             detail.title.clone_from(&model.title);

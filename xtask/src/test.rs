@@ -82,6 +82,7 @@ pub(crate) fn test(args: &TestArgs) -> Result<()> {
         suite("WASM", &mut serving_wasm::digest(native)?)?;
         tools::chromium()?;
         tools::npm("end2end")?;
+        run(cmd("npx", &["tsc", "--project", "."]).current_dir(&scripts))?;
         let mut browser = cmd("npx", &["playwright", "test"]);
         browser
             .current_dir(&scripts)

@@ -60,6 +60,7 @@ impl Backend for Fake {
             status: "unvalidated".to_owned(),
             status_note: "A GPU of the preview.".to_owned(),
             facts: Vec::new(),
+            sims: 0,
             gpu,
         })
     }

@@ -1,6 +1,7 @@
 //! What the figures of GPUs rest on.
 
 use cascade_api::{Engine, GpuName, SimSummary};
+use cascade_scene::format::plural;
 use leptos::prelude::*;
 
 use super::DocLink;
@@ -8,6 +9,9 @@ use crate::data::GpuNote;
 
 /// How notes name the document about the engine. They are read in terminals and in files, too, where it is a path.
 const SEE: &str = "see docs/engine.md";
+
+/// Notes that are read at once; the rest unfolds.
+const MOST_NOTES: usize = 3;
 
 /// GPUs that our engine works on in these sims, each once: its figures are the ones that a GPU's status is about.
 pub(crate) fn engine_gpus<'a>(sims: impl IntoIterator<Item = &'a SimSummary>) -> Vec<GpuName> {
@@ -28,15 +32,21 @@ pub fn GpuNotes(
     /// What is known of GPUs.
     notes: Vec<GpuNote>,
 ) -> impl IntoView {
-    let items: Vec<_> = grouped(&of, notes)
+    let mut items: Vec<_> = grouped(&of, notes)
         .into_iter()
         .map(|(note, gpus)| {
             view! { <li><span class="mono">{gpus.join(", ")}</span> " · " <NoteText note /></li> }
         })
         .collect();
-    (!items.is_empty()).then(
-        || view! { <ul class="gpu-notes muted small" aria-label="What the figures rest on">{items}</ul> },
-    )
+    // Each GPU of a sweep has its own note, and dozens of them would push what is read out of sight.
+    let rest = items.split_off(items.len().min(MOST_NOTES));
+    let rest = (!rest.is_empty()).then(|| {
+        let said = plural(rest.len() as u64, "more note");
+        view! { <li><details><summary>{said}</summary><ul>{rest}</ul></details></li> }
+    });
+    (!items.is_empty()).then(|| {
+        view! { <ul class="gpu-notes muted small" aria-label="What the figures rest on">{items}{rest}</ul> }
+    })
 }
 
 /// A note, with a link in the place of the document that it names.

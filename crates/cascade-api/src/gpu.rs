@@ -63,6 +63,9 @@ pub struct GpuDetail {
     pub status_note: String,
     /// Every value, in a fixed order; empty for a GPU that only Accel-Sim knows.
     pub facts: Vec<GpuFact>,
+    /// How many sims are on it, over all runs. A GPU of the user's own that has any cannot be deleted.
+    #[serde(default)]
+    pub sims: u64,
 }
 
 /// One value of a GPU.

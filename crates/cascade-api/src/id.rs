@@ -1,5 +1,6 @@
 //! Typed ids: a trace's name can never be passed where a sim's id is meant.
 
+use std::cmp::Ordering;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -7,7 +8,7 @@ use serde::{Deserialize, Serialize};
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(value_type = String))]
         #[serde(transparent)]
         pub struct $name(String);
@@ -52,20 +53,65 @@ macro_rules! id {
 
 id!(
     /// A trace's id: the profiler's run name, which is also its directory under the bucket's prefix.
+    #[derive(PartialOrd, Ord)]
     TraceId
 );
 id!(
     /// A run's id: `run-` and 12 hex digits.
+    #[derive(PartialOrd, Ord)]
     RunId
 );
 id!(
     /// A sim's id: `sim-` and 12 hex digits; a simulator receives it as `CASCADE_SIM_ID`.
+    #[derive(PartialOrd, Ord)]
     SimId
 );
 id!(
-    /// The name of a GPU config, such as `SM90_H100`.
+    /// The name of a GPU config, such as `SM90_H100`. Names are in the order of their text, but parts between `_`
+    /// that are numbers in the order of the numbers, as the GPUs of a sweep need it.
     GpuName
 );
+
+impl GpuName {
+    /// The order of two names, as [`Ord`] has it.
+    pub fn compare(a: &str, b: &str) -> Ordering {
+        let parts = |name| str::split_inclusive(name, '_').map(Part::of);
+        parts(a).cmp(parts(b))
+    }
+}
+
+impl Ord for GpuName {
+    fn cmp(&self, other: &Self) -> Ordering {
+        Self::compare(&self.0, &other.0)
+    }
+}
+
+impl PartialOrd for GpuName {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// A part of a name with the `_` that ends it.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Part<'a> {
+    /// Whole and fraction, without zeros that say nothing, and the text: 3 and 35 of `3p35`, as sweeps write it.
+    Number((usize, &'a str), &'a str, &'a str),
+    Word(&'a str),
+}
+
+impl<'a> Part<'a> {
+    fn of(text: &'a str) -> Self {
+        let digits = text.strip_suffix('_').unwrap_or(text);
+        let (whole, fraction) = digits.split_once('p').unwrap_or((digits, "0"));
+        let number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        if !(number(whole) && number(fraction)) {
+            return Self::Word(text);
+        }
+        let whole = whole.trim_start_matches('0');
+        Self::Number((whole.len(), whole), fraction.trim_end_matches('0'), text)
+    }
+}
 
 impl RunId {
     /// The id made of 48 random bits that the caller drew.
@@ -78,5 +124,32 @@ impl SimId {
     /// The id made of 48 random bits that the caller drew.
     pub fn from_bits(bits: u64) -> Self {
         Self(format!("sim-{:012x}", bits & 0xffff_ffff_ffff))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::GpuName;
+
+    #[test]
+    fn gpus_of_a_sweep_are_in_order_of_their_value() {
+        let sorted = [
+            "SM75_RTX2060",
+            "SM7_QV100",
+            "SM90_H100",
+            "SM90_H100_dram_bandwidth_900",
+            "SM90_H100_dram_bandwidth_1000",
+            "SM90_H100_dram_bandwidth_x",
+            "SM90_H100_efficiency_0p5",
+            "SM90_H100_efficiency_0p25x",
+            "SM90_H100_tdp_3p35",
+            "SM90_H100_tdp_3p8",
+            "SM90_H200",
+        ]
+        .map(GpuName::from);
+        let mut names = sorted.to_vec();
+        names.reverse();
+        names.sort();
+        assert_eq!(names, sorted);
     }
 }

@@ -15,9 +15,43 @@ pub fn name(role: &str, kernel: &str) -> String {
     }
 }
 
+/// Where a role stands in the palette, so that it looks the same in every view. Roles that share a place seldom meet.
+const PLACES: [(&str, usize); 11] = [
+    ("GEMM", 0),
+    ("QKV GEMM", 0),
+    ("Attention", 1),
+    ("MLP up GEMM", 2),
+    ("Small elementwise", 2),
+    ("MLP down GEMM", 3),
+    ("Split-K reduction", 3),
+    ("Out-proj GEMM", 4),
+    ("lm_head GEMM", 5),
+    ("KV-cache write", 5),
+    ("Layer norm", 6),
+];
+
+/// A place in a palette of `colours` for each of the `groups`, the most important first; no more groups than colours.
+/// A role takes its own place where that is free, the others what is left.
+pub(crate) fn places(groups: &[&str], colours: usize) -> Vec<usize> {
+    let mut free = vec![true; colours];
+    let mut take = |place: usize| std::mem::take(free.get_mut(place)?).then_some(place);
+    let own = |group: &&str| {
+        PLACES
+            .iter()
+            .find(|(role, _)| role == group)
+            .map(|(_, place)| *place)
+    };
+    let taken: Vec<_> = groups.iter().map(|group| take(own(group)?)).collect();
+    let mut left = (0..colours).filter_map(take);
+    taken
+        .into_iter()
+        .filter_map(|place| place.or_else(|| left.next()))
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::name;
+    use super::{name, places};
     use crate::compare::lines::Lines;
     use crate::compare::testing::{kernel, run, sides};
     use crate::timeline::groups::Kinds;
@@ -28,6 +62,19 @@ mod tests {
         for role in ["", "Other setup/index/reduction", "init_kernel"] {
             assert_eq!(name(role, "_Z11init_kernelIdEvPT_S1_"), "init_kernel", "{role}");
         }
+    }
+
+    #[test]
+    fn a_role_keeps_its_colour_and_the_others_take_what_is_left() {
+        let groups = ["init_kernel", "Attention", "GEMM", "QKV GEMM", "MLP up GEMM"];
+        assert_eq!(places(&groups, 8), [3, 1, 0, 4, 2]);
+        assert_eq!(places(&groups[1..3], 8), [1, 0], "whatever else there is");
+        assert_eq!(
+            places(&["Layer norm", "a", "b"], 3),
+            [0, 1, 2],
+            "no place of its own among three"
+        );
+        assert_eq!(places(&[], 3), [0; 0]);
     }
 
     #[test]

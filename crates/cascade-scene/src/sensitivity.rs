@@ -9,12 +9,13 @@ use crate::chart::{BarChart, Group};
 /// Simulated time by the size of one value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sensitivity {
-    /// The GPU that the others were made from.
-    pub base: GpuName,
     /// The value's dotted key, such as `chip.sms`.
     pub key: String,
-    /// Time of the base itself, or of a GPU that differs from it in nothing; `None` where the run has neither.
-    pub base_ns: Option<f64>,
+    /// What the others are held against: the base, or a GPU that differs from it in nothing; where the run has
+    /// neither, the GPU with the smallest value.
+    pub against: GpuName,
+    /// Its time, in simulated ns.
+    pub against_ns: f64,
     /// Kernels that every GPU has finished; only they count.
     pub kernels: usize,
     /// From the smallest value up.
@@ -104,12 +105,16 @@ impl Sensitivity {
             None => true,
         };
         let same = family.iter().find(unchanged);
+        let same = same.and_then(|same| points.iter().find(|point| point.gpu == same.name));
+        let against_ns = same.or(points.first())?.ns;
+        let against = match same {
+            Some(_) => base,
+            None => points.first()?.gpu.clone(),
+        };
         Some(Self {
-            base,
+            against,
+            against_ns,
             key: key.clone(),
-            base_ns: same
-                .and_then(|same| points.iter().find(|point| point.gpu == same.name))
-                .map(|point| point.ns),
             kernels: rows.len(),
             points,
         })

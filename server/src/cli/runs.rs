@@ -108,7 +108,10 @@ pub(crate) fn run(command: Command, out: &mut Out) -> Result {
                     entries: gpus,
                     replay,
                 };
-                let run = client.create_run(&create).await?;
+                let run = match client.create_run(&create).await {
+                    Ok(run) => run,
+                    Err(error) => return Err(with_names(error, &client, &create.entries).await),
+                };
                 if watch {
                     return watch::follow(&client, run.summary.id.as_str(), out).await;
                 }
@@ -120,6 +123,31 @@ pub(crate) fn run(command: Command, out: &mut Out) -> Result {
             }
         }
     })
+}
+
+/// The failure of a run that could not be created, with the names that may have been meant by one that no GPU has.
+async fn with_names(error: cascade_client::Error, client: &Client, entries: &[RunEntry]) -> Fail {
+    let unknown = match &error {
+        cascade_client::Error::Refused { detail, .. } => entries
+            .iter()
+            .map(|entry| entry.gpu_config.as_str())
+            .find(|name| *detail == format!("unknown gpu_config '{name}'")),
+        _ => None,
+    };
+    let Some(unknown) = unknown else {
+        return error.into();
+    };
+    let known = client.gpu_configs().await.unwrap_or_default();
+    let given = unknown.to_lowercase();
+    let like = known
+        .iter()
+        .map(|gpu| gpu.name.as_str())
+        .filter(|name| name.to_lowercase().contains(&given));
+    let like: Vec<_> = like.collect();
+    match like.is_empty() {
+        true => Fail::usage(format_args!("{error}; `cascade gpus` lists the GPUs there are")),
+        false => Fail::usage(format_args!("{error}; did you mean {}?", like.join(" or "))),
+    }
 }
 
 fn steps(digests: &[SimStepDigest], out: &mut Out) -> Result {

@@ -47,7 +47,7 @@ impl Db {
     pub async fn files_of_run(&self, id: &RunId) -> DbResult<Vec<RunFile>> {
         let rows: Vec<RunFileRow> = sqlx::query_as(
             "SELECT files.*, sims.gpu_config, sims.replica FROM sims JOIN files ON files.sim_id = sims.id
-             WHERE sims.run_id = ? ORDER BY sims.gpu_config, sims.replica, sims.number, files.name",
+             WHERE sims.run_id = ? ORDER BY sims.gpu_config COLLATE gpu_name, sims.replica, sims.number, files.name",
         )
         .bind(id.as_str())
         .fetch_all(&self.readers)

@@ -89,7 +89,7 @@ impl Db {
     pub async fn kernels_of_run(&self, id: &RunId) -> DbResult<Vec<KernelStat>> {
         let rows: Vec<KernelRow> = sqlx::query_as(
             "SELECT kernels.* FROM sims JOIN kernels ON kernels.sim_id = sims.id WHERE sims.run_id = ?
-             ORDER BY sims.gpu_config, sims.replica, sims.number, kernels.kernel_index",
+             ORDER BY sims.gpu_config COLLATE gpu_name, sims.replica, sims.number, kernels.kernel_index",
         )
         .bind(id.as_str())
         .fetch_all(&self.readers)
@@ -103,7 +103,7 @@ impl Db {
         let rows: Vec<KernelRow> = sqlx::query_as(
             "SELECT kernels.* FROM sims JOIN kernels ON kernels.sim_id = sims.id
              WHERE sims.run_id = ? AND kernels.kernel_index >= ? AND kernels.kernel_index < ?
-             ORDER BY sims.gpu_config, sims.replica, sims.number, kernels.kernel_index",
+             ORDER BY sims.gpu_config COLLATE gpu_name, sims.replica, sims.number, kernels.kernel_index",
         )
         .bind(id.as_str())
         .bind(int(from))

@@ -62,7 +62,7 @@ impl Db {
              JOIN runs ON runs.id = sims.run_id JOIN step_timelines ON step_timelines.sim_id = sims.id
              JOIN traces ON traces.id = runs.trace_id
              WHERE sims.state = 'succeeded' AND traces.state = 'ready'
-             ORDER BY traces.created_at DESC, runs.trace_id, sims.gpu_config, runs.replay, sims.number DESC",
+             ORDER BY traces.created_at DESC, runs.trace_id, sims.gpu_config COLLATE gpu_name, runs.replay, sims.number DESC",
         )
         .fetch_all(&self.readers)
         .await?;

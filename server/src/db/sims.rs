@@ -144,11 +144,12 @@ impl SimRecord {
     }
 
     pub(super) async fn of_run(read: &mut sqlx::SqliteConnection, id: &RunId) -> DbResult<Vec<Self>> {
-        let rows: Vec<SimRow> =
-            sqlx::query_as("SELECT * FROM sims WHERE run_id = ? ORDER BY gpu_config, replica, number")
-                .bind(id.as_str())
-                .fetch_all(read)
-                .await?;
+        let rows: Vec<SimRow> = sqlx::query_as(
+            "SELECT * FROM sims WHERE run_id = ? ORDER BY gpu_config COLLATE gpu_name, replica, number",
+        )
+        .bind(id.as_str())
+        .fetch_all(read)
+        .await?;
         rows.into_iter().map(SimRow::read).collect()
     }
 }

@@ -11,7 +11,7 @@ impl Db {
         let rows: Vec<(String, String, u32)> = sqlx::query_as(
             "SELECT sims.id, sims.gpu_config, sims.replica
              FROM sims JOIN step_timelines ON step_timelines.sim_id = sims.id
-             WHERE sims.run_id = ? ORDER BY sims.gpu_config, sims.replica, sims.number",
+             WHERE sims.run_id = ? ORDER BY sims.gpu_config COLLATE gpu_name, sims.replica, sims.number",
         )
         .bind(id.as_str())
         .fetch_all(&self.readers)

@@ -29,8 +29,10 @@ pub(super) fn read(dir: &Path) -> Vec<GpuModel> {
 
 impl Service {
     /// One GPU with every value that our engine knows of it.
-    pub fn gpu_detail(&self, name: &GpuName) -> Result<GpuDetail, Error> {
-        self.gpus.detail(name).ok_or_else(|| Error::NoGpu(name.clone()))
+    pub async fn gpu_detail(&self, name: &GpuName) -> Result<GpuDetail, Error> {
+        let detail = self.gpus.detail(name).ok_or_else(|| Error::NoGpu(name.clone()))?;
+        let sims = self.db.sims_on(name).await?;
+        Ok(GpuDetail { sims, ..detail })
     }
 
     /// Makes a hypothetical GPU, or one for each value of a sweep. All of them or none; one that is there already

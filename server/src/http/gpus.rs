@@ -52,7 +52,7 @@ pub(crate) async fn get(
     Id(name): Id<GpuName>,
     State(state): State<AppState>,
 ) -> Result<Json<GpuDetail>, Error> {
-    Ok(Json(state.service.gpu_detail(&name)?))
+    Ok(Json(state.service.gpu_detail(&name).await?))
 }
 
 /// Deletes a hypothetical GPU on which no sim ran.

@@ -14,6 +14,8 @@ use serde::{Deserialize, Serialize};
 pub(crate) const STOP_GRACE: Duration = Duration::from_secs(5);
 /// How often a stopping group is looked at.
 const STOP_POLL: Duration = Duration::from_millis(50);
+/// The niceness of simulators: a run that takes all cores for hours leaves the app quick to answer.
+const NICENESS: i32 = 10;
 /// Bytes from the end of an output file that an error may quote from.
 const TAIL_BYTES: u64 = 8 << 10;
 /// Variables with these beginnings hold the server's own settings and secrets; no child sees them
@@ -116,6 +118,12 @@ pub(crate) fn find_by_env(name: &str, value: &str) -> Option<Identity> {
             let stat = stat(pid)?;
             (found && stat.group == pid && !stat.zombie).then(|| Identity::of(pid))?
         })
+}
+
+/// Lets everything else on this machine go before a process group, the app and its pages above all.
+pub(crate) fn step_back(group: u32) -> rustix::io::Result<()> {
+    let group = i32::try_from(group).ok().and_then(Pid::from_raw);
+    rustix::process::setpriority_pgrp(group, NICENESS)
 }
 
 /// Sends a signal to a process group; whether it still had members.
@@ -239,6 +247,11 @@ mod tests {
         };
         assert_eq!(found, identity);
         assert_eq!(find_by_env("CASCADE_SIM_ID", "sim-process"), None);
+
+        step_back(pid).unwrap();
+        let process = i32::try_from(pid).ok().and_then(Pid::from_raw);
+        let niceness = rustix::process::getpriority_process(process).unwrap();
+        assert!(niceness >= NICENESS, "{niceness}");
 
         signal_group(pid, Signal::KILL);
         let status = child.wait().await.unwrap();

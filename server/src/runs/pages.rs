@@ -40,7 +40,7 @@ impl Backend for Service {
     }
 
     async fn gpu_detail(&self, name: GpuName) -> Result<GpuDetail, DataError> {
-        Ok(Self::gpu_detail(self, &name)?)
+        Ok(Self::gpu_detail(self, &name).await?)
     }
 
     async fn runs(&self) -> Result<Vec<RunSummary>, DataError> {

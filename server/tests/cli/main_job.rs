@@ -48,6 +48,14 @@ fn a_trace_is_uploaded_simulated_and_its_results_downloaded() {
     );
     assert_eq!(info["metadata"]["model"], "none");
 
+    for (name, words) in [
+        ("h100", "did you mean SM90_H100?"),
+        ("B300", "`cascade gpus` lists"),
+    ] {
+        let refused = app.run(&["runs", "create", "demo", "--gpu", name]);
+        assert_eq!(refused.code, 2);
+        assert!(refused.stderr.contains(words), "{}", refused.stderr);
+    }
     let watched = app.run(&[
         "runs",
         "create",

@@ -1,6 +1,7 @@
 //! One GPU: every value that our engine knows of it, and where it comes from.
 
 use cascade_api::{GpuDetail, GpuName};
+use cascade_scene::format::{bytes, plural};
 use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::NavigateOptions;
@@ -54,7 +55,11 @@ fn Detail(
         Some(Err(error)) => failed.set(Some(error.to_string())),
         None => {}
     });
-    let removable = own.is_some();
+    let removable = own.is_some() && detail.sims == 0;
+    let used = (own.is_some() && detail.sims > 0).then(|| {
+        let sims = plural(detail.sims, "sim");
+        view! { <p class="muted small">{format!("{sims} in your runs used it, so it stays: their times are this GPU's.")}</p> }
+    });
     let actions = move || {
         view! {
             {can_change.then(|| view! { <ButtonLink href=change>"Change values"</ButtonLink> })}
@@ -67,24 +72,29 @@ fn Detail(
             .into_any()
     } else {
         let changes = own.map(|derived| derived.changes).unwrap_or_default();
-        let rows: Vec<_> =
-            detail
-                .facts
-                .into_iter()
-                .map(|fact| {
-                    let was = changes.get(&fact.key).filter(|change| change.from != change.to).map(|change| {
-                    view! { <span class="muted small">{format!(" instead of {}", change.from)}</span> }
+        let rows: Vec<_> = detail
+            .facts
+            .into_iter()
+            .map(|fact| {
+                let was = changes
+                    .get(&fact.key)
+                    .filter(|change| change.from != change.to)
+                    .map(|change| {
+                        view! { <span class="muted small">{format!(" instead of {}", change.from)}</span> }
+                    });
+                let size = (fact.unit == "bytes" && fact.value >= 1024.0).then(|| {
+                    view! { <span class="muted small">{format!(" ({})", bytes(fact.value as u64))}</span> }
                 });
-                    view! {
-                        <tr>
-                            <td title=fact.key.clone()>{in_words(&fact.key)}</td>
-                            <td class="number nowrap">{fact.value.to_string()} {was}</td>
-                            <td class="nowrap">{fact.unit}</td>
-                            <td class="muted">{fact.source}</td>
-                        </tr>
-                    }
-                })
-                .collect();
+                view! {
+                    <tr>
+                        <td title=fact.key.clone()>{in_words(&fact.key)}</td>
+                        <td class="number nowrap">{fact.value.to_string()} {size} {was}</td>
+                        <td class="nowrap">{fact.unit}</td>
+                        <td class="muted">{fact.source}</td>
+                    </tr>
+                }
+            })
+            .collect();
         let columns = ["Value", "#Size", "Unit", "Source"].map(String::from).to_vec();
         view! {
             <Card title="Values">
@@ -97,6 +107,7 @@ fn Detail(
         <PageHead title=name.to_string() crumb=Crumb { href: "/gpus", text: "GPUs" } actions=actions />
         <p>{detail.title} " · " <span class="mono">{detail.gpu.arch.clone()}</span> " · " <b>{detail.status}</b></p>
         <p class="muted"><NoteText note=detail.status_note /></p>
+        {used}
         {move || failed.get().map(|text| view! { <Notice tone=Tone::Bad><p>{text}</p></Notice> })}
         {facts}
         <ConfirmDialog

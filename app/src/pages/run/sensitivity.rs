@@ -55,15 +55,12 @@ fn Chart(
         }),
         None => String::new(),
     };
-    let base = sweep.base_ns;
+    let reference = sweep.against_ns;
     let rows: Vec<_> = sweep
         .points
         .iter()
         .map(|point| {
-            let against = base.map_or_else(
-                || format::NONE.to_owned(),
-                |base| format::deviation(point.ns / base - 1.0),
-            );
+            let against = format::deviation(point.ns / reference - 1.0);
             view! {
                 <tr>
                     <td class="number">{point.value.to_string()}</td>
@@ -84,7 +81,7 @@ fn Chart(
         format!("#{}", sweep.key),
         "GPU".into(),
         "#Simulated time".into(),
-        format!("#Against {}", sweep.base),
+        format!("#Against {}", sweep.against),
     ];
     view! {
         <Card title=format!("Sensitivity to {}", sweep.key)>

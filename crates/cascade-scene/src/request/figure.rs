@@ -33,9 +33,14 @@ impl Unit {
         self.write(value, format::fixed)
     }
 
-    /// A difference as text.
+    /// A difference as text: in µs where it would be nothing in ms, since the two values may look different there.
     pub fn signed(self, value: f64) -> String {
-        self.write(value, format::signed)
+        let text = self.write(value, format::signed);
+        match self {
+            Self::Ms(_) if format::is_zero(&text) => format::signed(value * 1e3, 1, "µs"),
+            Self::NsAsMs(_) if format::is_zero(&text) => format::signed(value / 1e3, 1, "µs"),
+            _ => text,
+        }
     }
 
     /// The value, or the sign for none.

@@ -8,6 +8,7 @@ use cascade_api::{GroupDigest, KindDigest, StepDigest};
 use super::Column;
 use super::figure::Unit;
 use crate::chart::{GPU_COLORS, Hue, ticks};
+use crate::group::places;
 use crate::own_times;
 
 /// Groups with a colour of their own; the others are added up.
@@ -155,11 +156,12 @@ fn stack(bars: Vec<(String, bool, Parts)>, gpu_only: bool) -> StackChart {
     names.sort_by(|(_, a), (_, b)| b.total_cmp(a));
     // One group more is shown rather than a sum of one.
     let own = if names.len() <= GPU_COLORS {
-        names.len()
+        GPU_COLORS
     } else {
         GROUPS
     };
-    let small: Vec<&str> = names.split_off(own).into_iter().map(|(name, _)| name).collect();
+    let small = names.split_off(own.min(names.len()));
+    let small: Vec<&str> = small.into_iter().map(|(name, _)| name).collect();
 
     type Read<'a> = Box<dyn Fn(&Parts) -> Option<f64> + 'a>;
     let mut layers: Vec<(String, Hue, Read<'_>)> = Vec::new();
@@ -171,10 +173,11 @@ fn stack(bars: Vec<(String, bool, Parts)>, gpu_only: bool) -> StackChart {
         ));
         layers.push(("Host".into(), Hue::Host, Box::new(|parts| parts.host)));
     }
-    for (i, (name, _)) in names.into_iter().enumerate() {
+    let shown: Vec<&str> = names.into_iter().map(|(name, _)| name).collect();
+    for (place, name) in places(&shown, own).into_iter().zip(shown) {
         layers.push((
             name.to_owned(),
-            Hue::Gpu(i),
+            Hue::Gpu(place),
             Box::new(move |parts| parts.groups.get(name).copied()),
         ));
     }

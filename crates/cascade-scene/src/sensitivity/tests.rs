@@ -54,7 +54,7 @@ fn a_sweep_is_ordered_by_its_value_and_the_base_takes_its_place() {
     ]);
     let found = Sensitivity::of(&gpus, &table).expect("a sweep");
     assert_eq!(
-        (found.key.as_str(), found.base.as_str(), found.kernels),
+        (found.key.as_str(), found.against.as_str(), found.kernels),
         ("chip.sms", "BASE", 1)
     );
     let points: Vec<_> = found
@@ -70,7 +70,7 @@ fn a_sweep_is_ordered_by_its_value_and_the_base_takes_its_place() {
             ("BIG", 264.0, 60.0)
         ]
     );
-    assert_eq!(found.base_ns, Some(100.0));
+    assert_eq!(found.against_ns, 100.0);
     let share = found.elasticity().expect("several points");
     assert!((share - (200.0_f64 / 60.0).ln() / 4.0_f64.ln()).abs() < 1e-12);
     assert_eq!(found.chart().groups[0].label, "66");
@@ -90,7 +90,8 @@ fn a_change_that_all_share_is_not_what_is_swept() {
         gpu("A", &[shared, ("chip.sms", 132.0, 132.0)]),
         gpu("B", &[shared, ("chip.sms", 132.0, 264.0)]),
     ];
-    assert_eq!(Sensitivity::of(&gpus, &both).expect("a sweep").base_ns, None);
+    let found = Sensitivity::of(&gpus, &both).expect("a sweep");
+    assert_eq!((found.against.as_str(), found.against_ns), ("A", 2.0));
     // Two engines are no sweep of one value.
     let mut mixed = both.clone();
     mixed.engines = [

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use cascade_api::KernelKind;
 
 use crate::chart::GPU_COLORS;
-use crate::group;
+use crate::group::{self, places};
 use crate::kernel_name::readable;
 
 /// Colours of bars: one for each of the largest groups, one for the rest, one for what a filter leaves out.
@@ -124,7 +124,7 @@ impl Kinds {
         groups
     }
 
-    /// Gives colours to groups by the time of their kernels.
+    /// Gives colours to the groups with most of the time.
     pub(super) fn rank(&mut self, times: impl Iterator<Item = (u32, f64)>) {
         let mut by_kind = vec![0.0; self.kinds.len()];
         for (kind, ns) in times {
@@ -143,9 +143,12 @@ impl Kinds {
         let mut order: Vec<usize> = (0..self.groups.len()).collect();
         let time = |at: &usize| self.groups.get(*at).map_or(0.0, |group| group.ns);
         order.sort_by(|a, b| time(b).total_cmp(&time(a)));
-        for (paint, at) in (0..REST).zip(order) {
+        order.truncate(usize::from(REST));
+        let names = order.iter().filter_map(|at| self.groups.get(*at));
+        let names: Vec<&str> = names.map(|group| group.name.as_str()).collect();
+        for (place, at) in places(&names, usize::from(REST)).into_iter().zip(order) {
             if let Some(group) = self.groups.get_mut(at) {
-                group.paint = paint;
+                group.paint = place as u8;
             }
         }
     }
