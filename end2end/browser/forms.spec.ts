@@ -117,3 +117,32 @@ test("what the GPUs' figures rest on is said once, with a link", async ({ page }
   await expect(page.getByRole("row", { name: /SM90_H100/ }).getByText("unvalidated", { exact: true })).toBeVisible();
   await expect(page.getByText("docs/engine.md")).toHaveCount(0);
 });
+
+test("a sweep becomes a run whose GPUs stand in the order of their values", async ({ page }) => {
+  test.setTimeout(120_000);
+  await signIn(page, "/gpus/new");
+  await hydrated(page);
+  await page.getByLabel("Name").fill("SM90_SWEPT");
+  await page.getByLabel("Sweep one value").selectOption("chip.core_clock");
+  await page.getByLabel("Its sizes").fill("1500, 900, 1000, 1200, 1980");
+  await page.getByLabel("Run at once on").selectOption("browser-trace");
+  await page.getByRole("button", { name: /^Make/ }).click();
+  await expect(page).toHaveURL(/\/runs\/run-[0-9a-f]{12}$/, { timeout: 30_000 });
+  await expect(page.getByText("5 of 5").first()).toBeVisible({ timeout: 60_000 });
+  const values = [900, 1000, 1200, 1500, 1980];
+  const tiles = await page.locator(".tile h3").allInnerTexts();
+  expect(tiles.map((text) => text.split(" ")[0])).toEqual(values.map((value) => `SM90_SWEPT_${value}`));
+  const chart = page.getByRole("region", { name: "Simulated time by the size of the value" });
+  await expect(chart.locator("tbody tr")).toHaveCount(5);
+  await expect(chart.getByRole("columnheader", { name: "Against SM90_H100" })).toBeVisible();
+  // One note for each GPU would push the figures out of sight.
+  const notes = page.getByRole("list", { name: "What the figures rest on" }).first();
+  await expect(notes.getByText("SM90_SWEPT_1980")).toBeHidden();
+  await notes.getByText("2 more notes").click();
+  await expect(notes.getByText("SM90_SWEPT_1980")).toBeVisible();
+
+  // A GPU that results rest on does not offer to be deleted.
+  await page.goto(`${BASE()}/gpus/SM90_SWEPT_900`);
+  await expect(page.getByText("1 sim in your runs used it")).toBeVisible();
+  await expect(page.getByRole("button", { name: "Delete" })).toHaveCount(0);
+});

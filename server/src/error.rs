@@ -93,7 +93,7 @@ pub enum Error {
     #[error("{0} was not made from another GPU here and cannot be deleted")]
     GpuShipped(GpuName),
     /// A GPU that results rest on.
-    #[error("{sims} sims ran on {gpu}, and their results need it")]
+    #[error("{sims} {} on {gpu}, whose results need it", if *sims == 1 { "sim ran" } else { "sims ran" })]
     GpuUsed {
         /// The GPU.
         gpu: GpuName,

@@ -218,11 +218,43 @@ async fn a_gpu_that_a_run_uses_stays_and_survives_a_restart() {
     let answer = send(&app, Method::DELETE, "/api/gpu-configs/SM90_OWN").await;
     assert_eq!(answer.status(), StatusCode::CONFLICT);
     let error: Value = answer.json().await.unwrap();
-    assert_eq!(
-        error["detail"],
-        "1 sims ran on SM90_OWN, and their results need it"
-    );
+    assert_eq!(error["detail"], "1 sim ran on SM90_OWN, whose results need it");
     let app = app.restart().await;
     let detail: Value = app.get("/api/gpu-configs/SM90_OWN").await;
     assert_eq!(detail["derived"]["changes"]["chip.sms"]["to"], 8.0);
+    assert_eq!(detail["sims"], 1);
+}
+
+#[tokio::test]
+async fn gpus_of_a_sweep_are_listed_by_their_value() {
+    let app = TestApp::start().await;
+    app.ready().await;
+    let body = json!({"base": "SM90_H100", "sweep": {"key": "chip.core_clock", "values": [1000, 900, 1980]}});
+    assert_eq!(create(&app, body).await.0, 201);
+    let sorted =
+        ["", "_core_clock_900", "_core_clock_1000", "_core_clock_1980"].map(|end| format!("SM90_H100{end}"));
+    let names = |gpus: &Value, field: &str| -> Vec<String> {
+        let names = gpus.as_array().unwrap().iter();
+        let names = names.map(|gpu| gpu[field].as_str().unwrap().to_owned());
+        names.filter(|name| name.starts_with("SM90_H100")).collect()
+    };
+    assert_eq!(names(&app.get("/api/gpu-configs").await, "name"), sorted);
+    let entries: Vec<Value> = sorted
+        .iter()
+        .rev()
+        .map(|name| json!({"gpu_config": name, "count": 1}))
+        .collect();
+    let answer = app
+        .post("/api/runs", json!({"trace_id": "demo", "entries": entries}))
+        .await;
+    assert_eq!(answer.status(), StatusCode::CREATED);
+    let run: Value = answer.json().await.unwrap();
+    let run: Value = app
+        .get(&format!("/api/runs/{}", run["id"].as_str().unwrap()))
+        .await;
+    assert_eq!(
+        names(&run["sims"], "gpu_config"),
+        sorted,
+        "whatever order they were asked in"
+    );
 }
