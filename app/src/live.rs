@@ -59,6 +59,8 @@ pub(crate) struct Live {
     due: StoredValue<bool>,
     /// Whether slices are being read.
     loading: RwSignal<bool>,
+    /// Which reading of slices it is.
+    load_turn: StoredValue<u32>,
     /// The GPUs' totals as the server gave them; they count until all rows are here.
     totals: StoredValue<Vec<GpuTotal>>,
 }
@@ -78,6 +80,7 @@ impl Live {
             shown: RwSignal::new(0),
             due: StoredValue::new(false),
             loading: RwSignal::new(true),
+            load_turn: StoredValue::new(0),
             totals: StoredValue::new(first.totals.clone()),
         };
         let attempt = RwSignal::new(0_u32);
@@ -147,35 +150,41 @@ impl Live {
         );
     }
 
-    /// Reads the kernels that are not here yet, slice by slice; the browser draws and answers in between.
+    /// Reads the kernels that are not here yet, slice by slice; the browser draws and answers in between. What read
+    /// them before stops: one reads at a time, and until it is through nothing counts as complete.
     fn load(self) {
-        let id = self.run.with_untracked(|run| run.summary.id.clone());
+        // The page may be left while an answer, or the next try, is under way: nothing of it is there any more then.
+        let Some(id) = self.run.try_with_untracked(|run| run.summary.id.clone()) else {
+            return;
+        };
+        let turn = self.load_turn.get_value() + 1;
+        self.load_turn.set_value(turn);
+        if !self.loading.get_untracked() && self.missing().is_some() {
+            self.totals.set_value(untrack(|| self.totals()));
+            self.loading.set(true);
+        }
         leptos::task::spawn_local_scoped(async move {
             let mut from = 0;
-            // The page may be left while an answer is under way: nothing of it is there any more then.
-            loop {
-                let done = self.run.try_with_untracked(|run| {
-                    let sims = run.sims.iter();
-                    sims.map(|sim| (sim.id.clone(), sim.kernels_done))
-                        .collect::<Vec<_>>()
-                });
-                let Some(done) = done else { return };
-                let missing = self.table.try_with_value(|kernels| kernels.missing(&done));
-                let Some(missing) = missing.flatten() else { break };
+            while let Some(missing) = self.missing() {
                 // A kernel without a time stays a hole; it is not asked for twice.
                 let at = missing.max(from);
-                let Ok(slice) = data::run_slice(id.clone(), at, SLICE).await else {
-                    // The next snapshot, or a reload, asks again.
-                    break;
-                };
-                from = at + slice.name.len() as u64;
-                if self
-                    .table
-                    .try_update_value(|kernels| kernels.put(&slice))
-                    .is_none()
-                {
+                let slice = data::run_slice(id.clone(), at, SLICE).await;
+                if self.load_turn.try_get_value() != Some(turn) {
                     return;
                 }
+                let Ok(slice) = slice else {
+                    set_timeout(
+                        move || {
+                            if self.load_turn.try_get_value() == Some(turn) {
+                                self.load();
+                            }
+                        },
+                        RETRY_AFTER,
+                    );
+                    return;
+                };
+                from = at + slice.name.len() as u64;
+                self.table.update_value(|kernels| kernels.put(&slice));
                 self.redraw();
                 if slice.name.is_empty() || from >= slice.rows {
                     break;
@@ -184,6 +193,16 @@ impl Live {
             _ = self.loading.try_set(false);
             _ = self.shown.try_update(|shown| *shown = shown.wrapping_add(1));
         });
+    }
+
+    /// The first position whose kernel is not here; `None` when all are, or the page was left.
+    fn missing(self) -> Option<u64> {
+        let done = self.run.try_with_untracked(|run| {
+            let sims = run.sims.iter();
+            sims.map(|sim| (sim.id.clone(), sim.kernels_done))
+                .collect::<Vec<_>>()
+        })?;
+        self.table.try_with_value(|kernels| kernels.missing(&done))?
     }
 
     /// Reads the end of a sim's log: of `bytes` bytes, or as it is now.

@@ -19,6 +19,7 @@ export class App {
   readonly folder = mkdtempSync(join(tmpdir(), "cascade-browser-"));
   readonly bin = process.env.CASCADE_BIN ?? "";
   private child?: ChildProcess;
+  private readonly kill = () => this.child?.kill("SIGKILL");
   private readonly env: NodeJS.ProcessEnv;
 
   constructor(settings: NodeJS.ProcessEnv = {}) {
@@ -31,7 +32,7 @@ export class App {
       ...settings,
     };
     // A test that is cut off must not leave the app behind.
-    process.once("exit", () => this.child?.kill("SIGKILL"));
+    process.once("exit", this.kill);
   }
 
   /** Starts it, where it was if it has been up before, and waits until it says where that is. */
@@ -57,7 +58,7 @@ export class App {
   /** What the command line prints, asked of this app. */
   cli(...args: string[]): string {
     const env = { ...this.env, CASCADE_URL: this.base, CASCADE_S3_ENDPOINT: this.s3 };
-    return execFileSync(this.bin, args, { env, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+    return execFileSync(this.bin, args, { env, encoding: "utf8", stdio: "pipe" });
   }
 
   /** What the API answers. */
@@ -104,6 +105,7 @@ export class App {
   /** Ends it for good. */
   async stop(): Promise<void> {
     await this.end();
+    process.off("exit", this.kill);
     rmSync(this.folder, { recursive: true, force: true });
   }
 }

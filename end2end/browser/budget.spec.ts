@@ -7,23 +7,25 @@ import { BASE, RUN, expect, signIn, test } from "./open";
 const WASM_BYTES = 500_000;
 /** Longest until the page's HTML with its data is there, in ms: the median of a few. */
 const HTML_MS = 50;
+/** Longest that the very first may take, which finds nothing in memory. */
+const FIRST_MS = 250;
 /** Longest until the first page reacts, and until the next one stands, in ms. */
 const INTERACTIVE_MS = 1500;
 const NEXT_MS = 100;
 /** How often each is measured; the median counts. */
-const TRIES = 5;
+const TRIES = 9;
 
 const median = (values: number[]) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
-/** Whether others kept this machine busy: then a time that is too long says nothing. */
+/** Whether others kept this machine busy: only then may a time that is too long be measured again. */
 const busy = () => loadavg()[0] > cpus().length;
 
-/** Measures until the median is within the limit, three rounds at most: what else this machine does only adds to a time. */
+/** Measures until the median is within the limit; again only on a busy machine, three rounds at most. */
 async function within(what: string, limit: number, measure: () => Promise<number>): Promise<void> {
   for (let round = 0; ; round++) {
     const times: number[] = [];
     for (let i = 0; i < TRIES; i++) times.push(await measure());
     console.log(`${what}: median ${median(times).toFixed(1)} ms of ${times.map((t) => t.toFixed(1)).join(", ")}`);
-    if (median(times) <= limit || round === 2) {
+    if (median(times) <= limit || !busy() || round === 2) {
       expect(median(times), what).toBeLessThanOrEqual(limit);
       return;
     }
@@ -43,7 +45,9 @@ test("a run's page comes with its data at once", async ({ page }) => {
     expect(html).toContain("SM90_H200");
     return took;
   };
-  console.log(`HTML of a run: the first after the start took ${(await open()).toFixed(1)} ms`);
+  const first = await open();
+  console.log(`HTML of a run: the first took ${first.toFixed(1)} ms`);
+  expect(first).toBeLessThan(FIRST_MS);
   await within("HTML of a run", HTML_MS, open);
 });
 

@@ -5,7 +5,8 @@ import { checkAccess, expect, test } from "./open";
 let at: App;
 
 test.beforeAll(async () => {
-  at = await new App({ CASCADE_WORKSPACE: "first-lab" }).start();
+  at = new App({ CASCADE_WORKSPACE: "first-lab" });
+  await at.start();
 });
 
 test.afterAll(() => at.stop());

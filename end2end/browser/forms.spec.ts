@@ -132,9 +132,12 @@ test("a sweep becomes a run whose GPUs stand in the order of their values", asyn
   const values = [900, 1000, 1200, 1500, 1980];
   const tiles = await page.locator(".tile h3").allInnerTexts();
   expect(tiles.map((text) => text.split(" ")[0])).toEqual(values.map((value) => `SM90_SWEPT_${value}`));
+  const heads = page.getByRole("grid", { name: /Kernel times/ }).getByRole("columnheader");
+  const swept = (await heads.allInnerTexts()).flatMap((text) => text.match(/SM90_SWEPT_\d+/) ?? []);
+  expect(swept).toEqual(values.map((value) => `SM90_SWEPT_${value}`));
   const chart = page.getByRole("region", { name: "Simulated time by the size of the value" });
   await expect(chart.locator("tbody tr")).toHaveCount(5);
-  await expect(chart.getByRole("columnheader", { name: "Against SM90_H100" })).toBeVisible();
+  await expect(chart.getByRole("columnheader", { name: "Against SM90_SWEPT_1980" })).toBeVisible();
   // One note for each GPU would push the figures out of sight.
   const notes = page.getByRole("list", { name: "What the figures rest on" }).first();
   await expect(notes.getByText("SM90_SWEPT_1980")).toBeHidden();

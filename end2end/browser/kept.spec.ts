@@ -121,3 +121,23 @@ test("the explorer says what it could not fetch, dims what is from before, and a
   await expect(page.getByText("its step timeline cannot be read")).toHaveCount(0);
   quiet(complaints, /422/);
 });
+
+test("a page that is left writes nothing into the next one's address", async ({ page }) => {
+  await signIn(page, "/explore");
+  await hydrated(page);
+  const menu = page.getByRole("navigation", { name: "Main" });
+  await page.getByRole("textbox", { name: "Requests", exact: true }).fill("77");
+  await menu.getByRole("link", { name: "Runs" }).click();
+  await expect(page.getByRole("heading", { level: 1, name: "Runs" })).toBeVisible();
+  await page.waitForTimeout(800);
+  expect(new URL(page.url()).pathname).toBe("/runs");
+
+  await page.goto(`${BASE()}/runs/${RUN()}/timeline`);
+  await page.locator("canvas[data-drawn]").waitFor({ state: "attached", timeout: 30_000 });
+  await page.locator("canvas[data-drawn]").focus();
+  await page.keyboard.press("+");
+  await menu.getByRole("link", { name: "Traces" }).click();
+  await expect(page.getByRole("heading", { level: 1, name: "Traces" })).toBeVisible();
+  await page.waitForTimeout(800);
+  expect(page.url()).toBe(`${BASE()}/traces`);
+});

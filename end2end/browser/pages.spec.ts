@@ -2,28 +2,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "@playwright/test";
+import { everyPage, type Place } from "./every-page";
 import { BASE, RUN, checkAccess, expect, hydrated, signIn, test } from "./open";
 
-/** A page of each kind: its name, its address, and what has to be there before it is looked at. */
-async function pages(page: Page): Promise<[string, string, string?][]> {
+/** Every page of the tests' run. */
+async function pages(page: Page): Promise<Place[]> {
   const run = await (await page.request.get(`${BASE()}/api/runs/${RUN()}`)).json();
-  return [
-    ["home", "/"],
-    ["traces", "/traces"],
-    ["trace", "/traces/browser-trace"],
-    ["new-run", "/runs/new?trace=browser-trace"],
-    ["runs", "/runs"],
-    ["run", `/runs/${RUN()}`],
-    ["timeline", `/runs/${RUN()}/timeline`, "canvas[data-drawn]"],
-    ["kernel", `/sims/${run.sims[0].id}/kernels/3`],
-    ["compare", `/compare?runs=${RUN()}`, ".waterfall"],
-    ["gpus", "/gpus"],
-    ["gpu", "/gpus/SM90_H100"],
-    ["new-gpu", "/gpus/new"],
-    ["explorer", "/explore", ".explore-status[data-took]"],
-    ["ui", "/ui"],
-    ["token", "/token"],
-  ];
+  return everyPage(RUN(), run.sims[0].id, "browser-trace");
 }
 
 /** The pages that the app's router knows. */

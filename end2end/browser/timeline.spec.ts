@@ -171,6 +171,16 @@ test("another run is added and left out again, and the link says so", async ({ p
   await expect(page).not.toHaveURL(/with=/);
 });
 
+test("a run that is not there leaves the page's own lanes alone, and is named", async ({ page, complaints }) => {
+  await signIn(page, `/runs/${RUN()}/timeline?with=run-000000000000`);
+  await page.locator("canvas[data-drawn]").waitFor({ state: "attached", timeout: 30_000 });
+  await expect(page.getByText("run-000000000000 is left out: run run-000000000000 not found")).toBeVisible();
+  await page.getByRole("button", { name: "Leave run-000000000000 out" }).click();
+  await expect(page.getByText("is left out")).toHaveCount(0);
+  await expect(page).not.toHaveURL(/with=/);
+  complaints.splice(0, complaints.length, ...complaints.filter((text) => !text.includes("404")));
+});
+
 test("out of sight nothing is fetched, and back in sight the lanes catch up", async ({ page }) => {
   let asked = 0;
   let done = 1;

@@ -84,8 +84,12 @@ pub(super) fn follow() {
         // A page that is new begins at its top, wherever it was the last time. It is new where the window's own address
         // follows later: Back and Forward have changed that before the router hears of it.
         let new = window().location().pathname().is_ok_and(|shown| shown != path);
-        if new && part.is_empty() && search.with_untracked(String::is_empty) {
-            places.update_value(|places| places.note(path, 0.0));
+        if new && part.is_empty() {
+            let query = search.with_untracked(|search| match search.trim_start_matches('?') {
+                "" => String::new(),
+                search => format!("?{search}"),
+            });
+            places.update_value(|places| places.note(format!("{path}{query}"), 0.0));
         }
         let returning = places.with_value(|places| places.returning);
         if !part.is_empty() && !returning {

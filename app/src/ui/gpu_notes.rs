@@ -39,7 +39,13 @@ pub fn GpuNotes(
         })
         .collect();
     // Each GPU of a sweep has its own note, and dozens of them would push what is read out of sight.
-    let rest = items.split_off(items.len().min(MOST_NOTES));
+    // One more takes no more room than the word that there is one.
+    let shown = if items.len() > MOST_NOTES + 1 {
+        MOST_NOTES
+    } else {
+        items.len()
+    };
+    let rest = items.split_off(shown);
     let rest = (!rest.is_empty()).then(|| {
         let said = plural(rest.len() as u64, "more note");
         view! { <li><details><summary>{said}</summary><ul>{rest}</ul></details></li> }

@@ -68,13 +68,16 @@ id!(
 );
 id!(
     /// The name of a GPU config, such as `SM90_H100`. Names are in the order of their text, but parts between `_`
-    /// that are numbers in the order of the numbers, as the GPUs of a sweep need it.
+    /// that are numbers come before words, in the order of the numbers, as the GPUs of a sweep need it.
     GpuName
 );
 
 impl GpuName {
     /// The order of two names, as [`Ord`] has it.
     pub fn compare(a: &str, b: &str) -> Ordering {
+        if a == b {
+            return Ordering::Equal;
+        }
         let parts = |name| str::split_inclusive(name, '_').map(Part::of);
         parts(a).cmp(parts(b))
     }
@@ -92,24 +95,38 @@ impl PartialOrd for GpuName {
     }
 }
 
-/// A part of a name with the `_` that ends it.
+/// A part of a name, compared from the first field on: numbers come before words, and of numbers that are the same the
+/// text decides, so that parts are equal only where their texts are.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Part<'a> {
-    /// Whole and fraction, without zeros that say nothing, and the text: 3 and 35 of `3p35`, as sweeps write it.
-    Number((usize, &'a str), &'a str, &'a str),
+    /// Digits, with a `p` for the point as sweeps write it: `900`, `3p35`.
+    Number {
+        /// How many digits the whole has, without zeros in front: the longer one is larger.
+        digits: usize,
+        whole: &'a str,
+        /// Without zeros at the end.
+        fraction: &'a str,
+        text: &'a str,
+    },
+    /// Anything else, with the `_` that ends it.
     Word(&'a str),
 }
 
 impl<'a> Part<'a> {
     fn of(text: &'a str) -> Self {
-        let digits = text.strip_suffix('_').unwrap_or(text);
-        let (whole, fraction) = digits.split_once('p').unwrap_or((digits, "0"));
-        let number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-        if !(number(whole) && number(fraction)) {
+        let plain = text.strip_suffix('_').unwrap_or(text);
+        let (whole, fraction) = plain.split_once('p').unwrap_or((plain, "0"));
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        if !(is_number(whole) && is_number(fraction)) {
             return Self::Word(text);
         }
         let whole = whole.trim_start_matches('0');
-        Self::Number((whole.len(), whole), fraction.trim_end_matches('0'), text)
+        Self::Number {
+            digits: whole.len(),
+            whole,
+            fraction: fraction.trim_end_matches('0'),
+            text,
+        }
     }
 }
 
@@ -129,6 +146,8 @@ impl SimId {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::GpuName;
 
     #[test]
@@ -151,5 +170,17 @@ mod tests {
         names.reverse();
         names.sort();
         assert_eq!(names, sorted);
+    }
+
+    proptest! {
+        #[test]
+        fn names_have_one_order(a in "[_0159pHx]{0,6}", b in "[_0159pHx]{0,6}", c in "[_0159pHx]{0,6}") {
+            let compare = |a: &str, b: &str| GpuName::compare(a, b);
+            prop_assert_eq!(compare(&a, &b).is_eq(), a == b);
+            prop_assert_eq!(compare(&a, &b), compare(&b, &a).reverse());
+            if compare(&a, &b).is_le() && compare(&b, &c).is_le() {
+                prop_assert!(compare(&a, &c).is_le());
+            }
+        }
     }
 }

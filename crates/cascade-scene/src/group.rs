@@ -15,7 +15,8 @@ pub fn name(role: &str, kernel: &str) -> String {
     }
 }
 
-/// Where a role stands in the palette, so that it looks the same in every view. Roles that share a place seldom meet.
+/// Where a role stands in the palette, so that it looks alike in different views. There are more roles than colours: a
+/// role that takes much of a step shares its place with one that takes little, and the one with more time has it.
 const PLACES: [(&str, usize); 11] = [
     ("GEMM", 0),
     ("QKV GEMM", 0),
@@ -30,8 +31,8 @@ const PLACES: [(&str, usize); 11] = [
     ("Layer norm", 6),
 ];
 
-/// A place in a palette of `colours` for each of the `groups`, the most important first; no more groups than colours.
-/// A role takes its own place where that is free, the others what is left.
+/// A place in a palette of `colours` for each of the `groups`, the most important first. A role takes its own place
+/// where that is free, the others what is left; where nothing is, colours come again.
 pub(crate) fn places(groups: &[&str], colours: usize) -> Vec<usize> {
     let mut free = vec![true; colours];
     let mut take = |place: usize| std::mem::take(free.get_mut(place)?).then_some(place);
@@ -43,15 +44,13 @@ pub(crate) fn places(groups: &[&str], colours: usize) -> Vec<usize> {
     };
     let taken: Vec<_> = groups.iter().map(|group| take(own(group)?)).collect();
     let mut left = (0..colours).filter_map(take);
-    taken
-        .into_iter()
-        .filter_map(|place| place.or_else(|| left.next()))
-        .collect()
+    let place = |(at, taken): (usize, Option<usize>)| taken.or_else(|| left.next()).unwrap_or(at % colours);
+    taken.into_iter().enumerate().map(place).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{name, places};
+    use super::{NO_ROLE, PLACES, name, places};
     use crate::compare::lines::Lines;
     use crate::compare::testing::{kernel, run, sides};
     use crate::timeline::groups::Kinds;
@@ -74,7 +73,33 @@ mod tests {
             [0, 1, 2],
             "no place of its own among three"
         );
+        assert_eq!(places(&["a", "b", "c", "d"], 3), [0, 1, 2, 0]);
         assert_eq!(places(&[], 3), [0; 0]);
+    }
+
+    #[test]
+    fn every_role_that_the_server_gives_has_a_place() {
+        use cascade_steps::Role::{
+            Attention, Elementwise, Gemm, KvWrite, LayerNorm, LmHead, MlpDown, MlpUp, Other, OutProj, Qkv,
+            SplitK,
+        };
+        let roles = [
+            Attention,
+            Elementwise,
+            Gemm,
+            KvWrite,
+            LayerNorm,
+            LmHead,
+            MlpDown,
+            MlpUp,
+            OutProj,
+            Qkv,
+            SplitK,
+        ];
+        for role in roles {
+            assert!(PLACES.iter().any(|(name, _)| *name == role.label()), "{role}");
+        }
+        assert_eq!(Other.label(), NO_ROLE);
     }
 
     #[test]
@@ -85,7 +110,7 @@ mod tests {
             name: symbol.into(),
             group: "init_kernel".into(),
         });
-        let own = [kernel(symbol, super::NO_ROLE, 1), kernel("gemm", "GEMM", 1)];
+        let own = [kernel(symbol, NO_ROLE, 1), kernel("gemm", "GEMM", 1)];
         let run = run(&own, &[0, 1], &[("SM90_H100", &[Some(1.0), Some(2.0)])]);
         let lines = Lines::new(&sides(&"t".into(), &run));
         assert_eq!(lines.groups, ["init_kernel", "GEMM"]);

@@ -106,14 +106,10 @@ impl Sensitivity {
         };
         let same = family.iter().find(unchanged);
         let same = same.and_then(|same| points.iter().find(|point| point.gpu == same.name));
-        let against_ns = same.or(points.first())?.ns;
-        let against = match same {
-            Some(_) => base,
-            None => points.first()?.gpu.clone(),
-        };
+        let reference = same.or(points.first())?;
         Some(Self {
-            against,
-            against_ns,
+            against: reference.gpu.clone(),
+            against_ns: reference.ns,
             key: key.clone(),
             kernels: rows.len(),
             points,

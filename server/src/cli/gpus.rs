@@ -76,11 +76,11 @@ pub(crate) fn run(args: Args, out: &mut Out) -> Result {
     table = table.number("DRAM").number("L2").text("validated").text("from");
     let mut values = Vec::new();
     for name in known_gpus(&dirs).map_err(Fail::usage)?.into_keys() {
-        match find(&name) {
+        match find(name.as_str()) {
             Ok(gpu) => {
                 let chip = &gpu.model.chip;
                 table.row([
-                    name,
+                    name.to_string(),
                     format!("sm_{}", gpu.model.sm),
                     chip.sms.count().to_string(),
                     format!("{} MHz", chip.core_clock.value),

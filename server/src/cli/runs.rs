@@ -10,6 +10,9 @@ use super::remote::Remote;
 use super::table::Table;
 use super::{Result, block_on, kernels, watch};
 
+/// Names that an error suggests at most.
+const MOST_NAMES: usize = 3;
+
 /// What to do with runs.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
@@ -127,26 +130,32 @@ pub(crate) fn run(command: Command, out: &mut Out) -> Result {
 
 /// The failure of a run that could not be created, with the names that may have been meant by one that no GPU has.
 async fn with_names(error: cascade_client::Error, client: &Client, entries: &[RunEntry]) -> Fail {
-    let unknown = match &error {
-        cascade_client::Error::Refused { detail, .. } => entries
-            .iter()
-            .map(|entry| entry.gpu_config.as_str())
-            .find(|name| *detail == format!("unknown gpu_config '{name}'")),
-        _ => None,
-    };
-    let Some(unknown) = unknown else {
+    if !matches!(error, cascade_client::Error::Refused { status: 422, .. }) {
+        return error.into();
+    }
+    let Ok(known) = client.gpu_configs().await else {
         return error.into();
     };
-    let known = client.gpu_configs().await.unwrap_or_default();
-    let given = unknown.to_lowercase();
-    let like = known
+    let names: Vec<&str> = known.iter().map(|gpu| gpu.name.as_str()).collect();
+    let given = entries.iter().map(|entry| entry.gpu_config.as_str());
+    match given.into_iter().find(|name| !names.contains(name)) {
+        Some(unknown) => Fail::usage(format_args!("{error}; {}", meant(unknown, &names))),
+        None => error.into(),
+    }
+}
+
+/// What may have been meant by a name that no GPU has.
+fn meant(unknown: &str, names: &[&str]) -> String {
+    let plain = |name: &str| name.to_lowercase().replace('-', "_");
+    let wanted = plain(unknown);
+    let exact = names.iter().find(|name| plain(name) == wanted);
+    let like = names
         .iter()
-        .map(|gpu| gpu.name.as_str())
-        .filter(|name| name.to_lowercase().contains(&given));
-    let like: Vec<_> = like.collect();
+        .filter(|name| !wanted.is_empty() && plain(name).contains(&wanted));
+    let like: Vec<&str> = exact.map_or_else(|| like.copied().take(MOST_NAMES).collect(), |name| vec![*name]);
     match like.is_empty() {
-        true => Fail::usage(format_args!("{error}; `cascade gpus` lists the GPUs there are")),
-        false => Fail::usage(format_args!("{error}; did you mean {}?", like.join(" or "))),
+        true => "the app's page /gpus lists the GPUs there are".to_owned(),
+        false => format!("did you mean {}?", like.join(" or ")),
     }
 }
 

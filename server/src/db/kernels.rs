@@ -84,27 +84,38 @@ pub struct KernelTime {
     pub ns: Option<f64>,
 }
 
+/// The kernels of a run that fit a condition, by GPU, replica and kernel. Sims are put in order first: they are few, and
+/// comparing their GPUs' names for every kernel would take longer than reading the kernels.
+macro_rules! ranked_kernels {
+    ($condition:literal) => {
+        concat!(
+            "WITH ranked AS (
+                 SELECT id, ROW_NUMBER() OVER (ORDER BY gpu_config COLLATE gpu_name, replica, number) AS place
+                 FROM sims WHERE run_id = ?
+             )
+             SELECT kernels.* FROM ranked JOIN kernels ON kernels.sim_id = ranked.id ",
+            $condition,
+            " ORDER BY ranked.place, kernels.kernel_index"
+        )
+    };
+}
+
 impl Db {
     /// Every kernel that a run's sims finished, `stats` left empty, by GPU, replica and kernel.
     pub async fn kernels_of_run(&self, id: &RunId) -> DbResult<Vec<KernelStat>> {
-        let rows: Vec<KernelRow> = sqlx::query_as(
-            "SELECT kernels.* FROM sims JOIN kernels ON kernels.sim_id = sims.id WHERE sims.run_id = ?
-             ORDER BY sims.gpu_config COLLATE gpu_name, sims.replica, sims.number, kernels.kernel_index",
-        )
-        .bind(id.as_str())
-        .fetch_all(&self.readers)
-        .await?;
+        let rows: Vec<KernelRow> = sqlx::query_as(ranked_kernels!(""))
+            .bind(id.as_str())
+            .fetch_all(&self.readers)
+            .await?;
         Ok(rows.into_iter().map(|row| row.read(IndexMap::new())).collect())
     }
 
     /// The kernels of a run's sims with an index of `from` up to, but not including, `to`: `stats` left empty, by
     /// GPU, replica and kernel.
     pub async fn kernels_between(&self, id: &RunId, from: u64, to: u64) -> DbResult<Vec<KernelStat>> {
-        let rows: Vec<KernelRow> = sqlx::query_as(
-            "SELECT kernels.* FROM sims JOIN kernels ON kernels.sim_id = sims.id
-             WHERE sims.run_id = ? AND kernels.kernel_index >= ? AND kernels.kernel_index < ?
-             ORDER BY sims.gpu_config COLLATE gpu_name, sims.replica, sims.number, kernels.kernel_index",
-        )
+        let rows: Vec<KernelRow> = sqlx::query_as(ranked_kernels!(
+            "WHERE kernels.kernel_index >= ? AND kernels.kernel_index < ?"
+        ))
         .bind(id.as_str())
         .bind(int(from))
         .bind(int(to))

@@ -209,6 +209,7 @@ fn models(gpus: &BTreeMap<GpuName, Entry>, ask: &GpuConfigCreate) -> Result<Vec<
             models.push(model);
         }
     }
+    models.sort_by(|a, b| GpuName::compare(&a.name, &b.name));
     Ok(models)
 }
 

@@ -169,7 +169,7 @@ impl Local {
         running.insert(spec.sim_id.clone(), identity.clone());
         drop(running);
         if let Err(error) = process::step_back(identity.pid) {
-            tracing::debug!(sim = %spec.sim_id, %error, "the sim keeps the app's priority");
+            tracing::warn!(sim = %spec.sim_id, %error, "the sim keeps the app's priority");
         }
         if let Err(error) = self.inner.write_down(&spec.sim_id, &identity) {
             tracing::warn!(sim = %spec.sim_id, %error, "cannot write the sim's process id down");

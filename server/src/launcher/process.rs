@@ -7,15 +7,19 @@ use std::path::Path;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+use rustix::process::{
+    Pid, Signal, getpriority_process, kill_process_group, setpriority_pgrp, test_kill_process_group,
+};
 use serde::{Deserialize, Serialize};
 
 /// Time between `SIGTERM` and `SIGKILL`, as the documentation promises.
 pub(crate) const STOP_GRACE: Duration = Duration::from_secs(5);
 /// How often a stopping group is looked at.
 const STOP_POLL: Duration = Duration::from_millis(50);
-/// The niceness of simulators: a run that takes all cores for hours leaves the app quick to answer.
-const NICENESS: i32 = 10;
+/// By how much simulators are nicer than the app: a run that takes all cores for hours leaves it quick to answer.
+const NICER_BY: i32 = 10;
+/// As nice as a process can be.
+const NICEST: i32 = 19;
 /// Bytes from the end of an output file that an error may quote from.
 const TAIL_BYTES: u64 = 8 << 10;
 /// Variables with these beginnings hold the server's own settings and secrets; no child sees them
@@ -120,10 +124,16 @@ pub(crate) fn find_by_env(name: &str, value: &str) -> Option<Identity> {
         })
 }
 
-/// Lets everything else on this machine go before a process group, the app and its pages above all.
+/// Lets the app, and so its pages, go before a process group.
+///
+/// # Errors
+/// When there is no such group.
 pub(crate) fn step_back(group: u32) -> rustix::io::Result<()> {
+    // Without a number it would be our own group.
     let group = i32::try_from(group).ok().and_then(Pid::from_raw);
-    rustix::process::setpriority_pgrp(group, NICENESS)
+    let group = group.ok_or(rustix::io::Errno::SRCH)?;
+    let niceness = (getpriority_process(None)? + NICER_BY).min(NICEST);
+    setpriority_pgrp(Some(group), niceness)
 }
 
 /// Sends a signal to a process group; whether it still had members.
@@ -250,8 +260,11 @@ mod tests {
 
         step_back(pid).unwrap();
         let process = i32::try_from(pid).ok().and_then(Pid::from_raw);
-        let niceness = rustix::process::getpriority_process(process).unwrap();
-        assert!(niceness >= NICENESS, "{niceness}");
+        let own = getpriority_process(None).unwrap();
+        let expected = (own + NICER_BY).min(NICEST);
+        assert_eq!(getpriority_process(process).unwrap(), expected);
+        assert!(step_back(0).is_err(), "never our own group");
+        assert_eq!(getpriority_process(None).unwrap(), own);
 
         signal_group(pid, Signal::KILL);
         let status = child.wait().await.unwrap();

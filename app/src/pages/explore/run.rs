@@ -80,14 +80,14 @@ impl Run {
             }),
         };
         Effect::new(move || run.start());
-        Effect::new(move |before: Option<Option<TimeoutHandle>>| {
-            if let Some(Some(timer)) = before {
-                timer.clear();
-            }
+        Effect::new(move |before: Option<Option<()>>| {
             let link = run.state.with(State::link);
             // The first time the address says it already.
             before?;
-            set_timeout_with_handle(move || show_link(&link), ADDRESS_AFTER).ok()
+            let timer = set_timeout_with_handle(move || show_link(&link), ADDRESS_AFTER).ok()?;
+            // A later state has another link, and another page has an address of its own.
+            on_cleanup(move || timer.clear());
+            Some(())
         });
         run
     }

@@ -1,6 +1,6 @@
 //! One GPU: every value that our engine knows of it, and where it comes from.
 
-use cascade_api::{GpuDetail, GpuName};
+use cascade_api::{GpuDetail, GpuFact, GpuName};
 use cascade_scene::format::{bytes, plural};
 use leptos::prelude::*;
 use leptos_meta::Title;
@@ -76,15 +76,13 @@ fn Detail(
             .facts
             .into_iter()
             .map(|fact| {
-                let was = changes
-                    .get(&fact.key)
-                    .filter(|change| change.from != change.to)
-                    .map(|change| {
-                        view! { <span class="muted small">{format!(" instead of {}", change.from)}</span> }
-                    });
-                let size = (fact.unit == "bytes" && fact.value >= 1024.0).then(|| {
-                    view! { <span class="muted small">{format!(" ({})", bytes(fact.value as u64))}</span> }
+                let size = in_bytes(&fact, fact.value);
+                let was = changes.get(&fact.key).filter(|change| change.from != change.to);
+                let was = was.map(|change| {
+                    let size = in_bytes(&fact, change.from).unwrap_or_default();
+                    view! { <span class="muted small">{format!(" instead of {}{size}", change.from)}</span> }
                 });
+                let size = size.map(|size| view! { <span class="muted small">{size}</span> });
                 view! {
                     <tr>
                         <td title=fact.key.clone()>{in_words(&fact.key)}</td>
@@ -118,7 +116,12 @@ fn Detail(
                 delete.dispatch(());
             }
         >
-            <p>"Runs that used it would lose their times, so one that was used stays."</p>
+            <p>"No run has used it. Making it again takes the same values."</p>
         </ConfirmDialog>
     }
+}
+
+/// A number of bytes in a unit that can be read, behind the number itself; nothing for other values.
+fn in_bytes(fact: &GpuFact, value: f64) -> Option<String> {
+    (fact.unit == "bytes" && value >= 1024.0).then(|| format!(" ({})", bytes(value as u64)))
 }

@@ -113,7 +113,7 @@ fn Head(
         .then(|| view! { <p class="kernel-full mono muted">{stat.kernel_name.clone()}</p> });
     let gpu_href = format!("/gpus/{}", segment(gpu.name.as_str()));
     let finished = format::count(detail.kernels_done.max(index + 1));
-    let place = format!("kernel #{index} of {finished} finished");
+    let place = format!("kernel #{}, {finished} finished", format::count(index));
     view! {
         <header class="kernel-head">
             {title}

@@ -9,7 +9,7 @@ use leptos::prelude::*;
 
 use crate::data::{self, segment};
 use crate::live::Live;
-use crate::ui::{ButtonLink, Icon, IconName};
+use crate::ui::{ButtonLink, Icon, IconName, copy_text, use_toasts};
 
 /// Height of a line, px; the style sheet says the same.
 const LINE: f64 = 18.0;
@@ -110,10 +110,13 @@ pub(super) fn Log(
                 if live.followed.try_get_untracked().flatten().as_ref() != Some(&sim) {
                     break;
                 }
+                let hits_before = hits.with_untracked(Vec::len);
                 let grown = log.try_update(|log| {
                     log.before(&piece.text, piece.from);
                     log.len().saturating_sub(before)
                 });
+                // The line that was looked at stays the hit: it has more hits before it now.
+                hit.update(|hit| *hit += hits.with_untracked(Vec::len).saturating_sub(hits_before));
                 if !all {
                     scroll_to(grown.unwrap_or(0));
                     break;
@@ -137,16 +140,12 @@ pub(super) fn Log(
             view! { <span class="muted small">{said}</span> {buttons} }
         })
     };
-    let copied = RwSignal::new(false);
+    let toasts = use_toasts();
     let copy = move |_| {
         let text = log.with_untracked(LogText::text);
-        // The browser may refuse; the download is there all the same.
-        drop(window().navigator().clipboard().write_text(&text));
-        copied.set(true);
-        set_timeout(
-            move || _ = copied.try_set(false),
-            std::time::Duration::from_secs(2),
-        );
+        leptos::task::spawn_local(async move {
+            copy_text(toasts, &text).await;
+        });
     };
     let name = move || {
         let id = selected.get()?;
@@ -214,15 +213,17 @@ pub(super) fn Log(
                     </label>
                     <button type="button" class="button" on:click=copy>
                         <Icon name=IconName::Copy />
-                        {move || if copied.get() { "Copied" } else { "Copy" }}
+                        "Copy"
                     </button>
                     {full}
                 </div>
             </div>
             <div class="table-bar">
-                <input class="input" type="search" placeholder="Search the log" aria-label="Search the log" on:input=on_search on:keydown=on_search_key />
-                <button type="button" class="button ghost" aria-label="Previous hit" on:click=move |_| turn(-1)>"↑"</button>
-                <button type="button" class="button ghost" aria-label="Next hit" on:click=move |_| turn(1)>"↓"</button>
+                <div class="hit-search" role="search" aria-label="Log">
+                    <input class="input" type="search" placeholder="Search the log" aria-label="Search the log" on:input=on_search on:keydown=on_search_key />
+                    <button type="button" class="button ghost" aria-label="Previous hit" on:click=move |_| turn(-1)>"↑"</button>
+                    <button type="button" class="button ghost" aria-label="Next hit" on:click=move |_| turn(1)>"↓"</button>
+                </div>
                 <span class="muted small log-hits" role="status">{told}</span>
                 <span class="log-unread">{unread}</span>
             </div>

@@ -94,7 +94,7 @@ fn Search(
     };
     let none = move || !on() || told.hits.get() == 0;
     view! {
-        <div class="timeline-search" role="search">
+        <div class="hit-search" role="search" aria-label="Kernels">
             <input
                 class="input"
                 type="search"

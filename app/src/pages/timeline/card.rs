@@ -75,27 +75,33 @@ impl Timeline {
         self.latest.set_value((ask, level));
         let runs = self.runs.get_untracked();
         leptos::task::spawn_local(async move {
-            let mut answers = Vec::new();
+            let (mut answers, mut left_out) = (Vec::new(), Vec::new());
             for run in &runs {
-                match data::run_timeline(run.clone(), level).await {
+                let answer = data::run_timeline(run.clone(), level).await;
+                if !self.is_latest(ask) {
+                    return;
+                }
+                match answer {
                     Ok(answer) => answers.push(answer),
-                    Err(error) if self.is_latest(ask) => {
-                        self.told.status.try_set(Status::Failed(error));
+                    // The page's own run is what it is about; the others joined it.
+                    Err(error) if answers.is_empty() => {
+                        self.told.status.set(Status::Failed(error));
                         return;
                     }
-                    Err(_) => return,
+                    Err(error) => left_out.push(format!("{run} is left out: {error}")),
                 }
             }
-            if self.is_latest(ask) {
-                if keep && stage.borrow().level == level {
-                    // The hand may have moved on while the answer was under way.
-                    link = stage.borrow().link();
-                }
-                stage.borrow_mut().load(answers, level, &link);
-                self.asked.set_value(now());
-                self.took.set_value(now() - started);
-                moved(&stage);
+            if keep && stage.borrow().level == level {
+                // The hand may have moved on while the answers were under way.
+                link = stage.borrow().link();
             }
+            stage.borrow_mut().load(answers, level, &link);
+            self.told
+                .problems
+                .update(|problems| problems.append(&mut left_out));
+            self.asked.set_value(now());
+            self.took.set_value(now() - started);
+            moved(&stage);
         });
     }
 
@@ -213,10 +219,11 @@ pub(super) fn Canvas(
         let wheel = input::listen_to_wheel(&canvas, &stage);
         let observers = observe(&stage, &scroller);
         on_cleanup({
-            let kept = SendWrapper::new((wheel, observers));
+            let kept = SendWrapper::new((wheel, observers, Rc::clone(&stage)));
             move || {
-                let (_, observers) = &*kept;
+                let (_, observers, stage) = &*kept;
                 observers.stop();
+                stage.borrow_mut().leave();
             }
         });
         if let Some(whole) = whole.get_untracked() {

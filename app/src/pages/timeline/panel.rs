@@ -191,6 +191,7 @@ pub(super) fn TopKernels(
     let range = move || {
         let (view, total) = told.view.get();
         match told.align.get() {
+            Align::Time if total <= 0.0 => "Nothing in view yet".to_owned(),
             Align::Time => format!(
                 "In view: {} to {} of {}",
                 format::duration_ns(view.from),

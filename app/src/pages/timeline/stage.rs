@@ -257,6 +257,12 @@ impl Stage {
         }
     }
 
+    /// The page is left: what was to follow once the hand rests would write into the next page's address.
+    pub(super) fn leave(&mut self) {
+        let timers = [self.resting.take(), self.hinting.take()];
+        timers.iter().flatten().for_each(TimeoutHandle::clear);
+    }
+
     /// Whether there has been a picture.
     fn is_drawn(&self) -> bool {
         self.canvas.has_attribute(DRAWN)

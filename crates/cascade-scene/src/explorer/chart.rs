@@ -4,6 +4,7 @@ use super::answer::Figures;
 use super::metric::Latency;
 use crate::chart::{GPU_COLORS, Hue, ticks};
 use crate::format;
+use crate::group::places;
 
 /// Marks on an axis aim at this number.
 const TICKS: usize = 5;
@@ -265,15 +266,18 @@ pub fn per_step(figures: &Figures, what: PerStep) -> Chart {
             ],
         ),
         PerStep::Time => {
-            let part = |(at, (name, ns)): (usize, (&String, &Vec<f64>))| {
-                let hue = match name.as_str() {
-                    "host" => Hue::Host,
-                    "unattributed" => Hue::Unmodeled,
-                    _ => Hue::Gpu(at % GPU_COLORS),
-                };
-                layer(name, hue, ns, 1e-6)
+            let no_group = |name: &str| match name {
+                "host" => Some(Hue::Host),
+                "unattributed" => Some(Hue::Unmodeled),
+                _ => None,
             };
-            let parts = steps.parts.iter().zip(&steps.part_ns).enumerate().map(part);
+            let names = steps.parts.iter().map(String::as_str);
+            let groups: Vec<&str> = names.filter(|name| no_group(name).is_none()).collect();
+            let mut places = places(&groups, GPU_COLORS).into_iter();
+            let parts = steps.parts.iter().zip(&steps.part_ns).filter_map(|(name, ns)| {
+                let hue = no_group(name).or_else(|| places.next().map(Hue::Gpu))?;
+                Some(layer(name, hue, ns, 1e-6))
+            });
             ("Time of a step by part", Unit::Ms, parts.collect())
         }
         PerStep::Kv => (

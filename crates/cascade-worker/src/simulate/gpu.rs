@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use cascade_accelsim::config::{Config, ConfigError, GpuConfig, MAX_CONFIG_BYTES, Source};
+use cascade_api::GpuName;
 use cascade_engine::GpuModel;
 use cascade_engine::gpu::{self, Disagreement, GpuFileError, MAX_GPU_FILE_BYTES, builtin, disagreements};
 
@@ -92,7 +93,10 @@ pub fn find_gpu(name: &str, dirs: &GpuDirs) -> Result<Gpu, GpuError> {
         }),
         (None, None) => Err(GpuError::Unknown {
             name: name.to_owned(),
-            known: known_gpus(dirs)?.into_keys().collect(),
+            known: known_gpus(dirs)?
+                .into_keys()
+                .map(|name| name.to_string())
+                .collect(),
         }),
     }
 }
@@ -152,7 +156,7 @@ pub fn shadowed(dir: &Path) -> Vec<PathBuf> {
 ///
 /// # Errors
 /// Only when a description that we ship is broken.
-pub fn known_gpus(dirs: &GpuDirs) -> Result<BTreeMap<String, Option<PathBuf>>, GpuError> {
+pub fn known_gpus(dirs: &GpuDirs) -> Result<BTreeMap<GpuName, Option<PathBuf>>, GpuError> {
     let accelsim_dir = dirs.accelsim.as_deref();
     let mut known = BTreeMap::new();
     // A folder that is not there holds no configs.
@@ -164,15 +168,15 @@ pub fn known_gpus(dirs: &GpuDirs) -> Result<BTreeMap<String, Option<PathBuf>>, G
     {
         let config = entry.path().join("gpgpusim.config");
         if let (Ok(name), true) = (entry.file_name().into_string(), config.is_file()) {
-            known.insert(name, Some(config));
+            known.insert(name.into(), Some(config));
         }
     }
     for path in dirs.own.as_deref().map(own_files).unwrap_or_default() {
         if let Some(name) = path.file_stem().and_then(|stem| stem.to_str()) {
-            known.insert(name.to_owned(), Some(path.clone()));
+            known.insert(name.into(), Some(path.clone()));
         }
     }
-    known.extend(builtin()?.into_iter().map(|model| (model.name, None)));
+    known.extend(builtin()?.into_iter().map(|model| (model.name.into(), None)));
     Ok(known)
 }
 
