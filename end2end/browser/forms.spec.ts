@@ -124,7 +124,7 @@ test("a sweep becomes a run whose GPUs stand in the order of their values", asyn
   await hydrated(page);
   await page.getByLabel("Name").fill("SM90_SWEPT");
   await page.getByLabel("Sweep one value").selectOption("chip.core_clock");
-  await page.getByLabel("Its sizes").fill("1500, 900, 1000, 1200, 1980");
+  await page.getByLabel("Its values").fill("1500, 900, 1000, 1200, 1980");
   await page.getByLabel("Run at once on").selectOption("browser-trace");
   await page.getByRole("button", { name: /^Make/ }).click();
   await expect(page).toHaveURL(/\/runs\/run-[0-9a-f]{12}$/, { timeout: 30_000 });

@@ -55,7 +55,7 @@ test("a row opens the kernel's panel, which the address keeps", async ({ page })
   await expect(page).toHaveURL(/kernel=2/);
   await checkAccess(page);
   await page.reload();
-  await expect(panel.getByText("kernel #2, ")).toBeVisible();
+  await expect(panel.getByText("kernel 3 of")).toBeVisible();
   await page.keyboard.press("Escape");
   await expect(panel).toBeHidden();
   await expect(page).not.toHaveURL(/kernel=/);
@@ -63,8 +63,7 @@ test("a row opens the kernel's panel, which the address keeps", async ({ page })
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("End");
   await page.keyboard.press("Enter");
-  const place = /kernel #(\d+), (\d+) finished/.exec(await panel.getByText(/kernel #\d+, \d+ finished/).innerText());
-  expect(Number(place?.[1])).toBe(Number(place?.[2]) - 1);
+  await expect(panel.getByText(/kernel (\d+) of \1/)).toBeVisible();
 });
 
 test("the log is searched and read back, outputs are looked at and taken along", async ({ page, context }) => {
@@ -140,7 +139,7 @@ test("a run of 20,000 kernels is small to load, quick to scroll, sorted and filt
     await expect(table).toHaveAttribute("aria-rowcount", String(kernels + 1));
     expect(await table.locator("tr").count()).toBeLessThan(60);
     await page.locator(".virtual").evaluate((frame) => (frame.scrollTop = frame.scrollHeight));
-    await expect(table.getByText("19999", { exact: true })).toBeVisible();
+    await expect(table.getByText("20000", { exact: true })).toBeVisible();
     await page.getByLabel("Filter kernels by name").fill("layer3");
     await expect(page.getByText(/^2,85\d of 20,000 kernels$/)).toBeVisible();
     await page.getByRole("button", { name: /^SM90_H100/ }).last().click();

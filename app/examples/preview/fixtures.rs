@@ -102,6 +102,7 @@ pub(crate) fn trace(id: &TraceId) -> Option<TraceDetail> {
     let metadata = serde_json::json!({"model": summary.model, "gpu": summary.source_gpu, "prompts": ["Hello, my name is"]});
     Some(TraceDetail {
         kernels: kernels.collect(),
+        warnings: Vec::new(),
         metadata: metadata.as_object().cloned(),
         summary,
     })

@@ -96,4 +96,7 @@ pub struct TraceDetail {
     pub metadata: Option<serde_json::Map<String, serde_json::Value>>,
     /// Kernel launches by `kernel_id`; filled in when the trace becomes `ready`.
     pub kernels: Vec<KernelLaunch>,
+    /// What is odd in a `ready` trace, such as kernels that its list leaves out; none of it stops a run.
+    #[serde(default)]
+    pub warnings: Vec<String>,
 }

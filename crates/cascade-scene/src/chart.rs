@@ -1,11 +1,5 @@
 //! Data of the per-kernel bar charts: which bars there are, how high they may be and where the axis is marked.
 
-use cascade_api::{Comparison, ComparisonRow, GpuName};
-
-use crate::engine;
-use crate::format;
-use crate::kernel_name::readable;
-
 /// Marks on an axis aim at this number.
 const TICKS: usize = 5;
 
@@ -70,89 +64,8 @@ pub struct Group {
 }
 
 impl BarChart {
-    /// Kernels in launch order, on a chart `width` pixels wide whose bars are at least `min_bar` pixels.
-    ///
-    /// Where they do not fit, neighbours share a group that shows the slowest of them: a peak never disappears.
-    pub fn by_launch(table: &Comparison, width: f64, min_bar: f64) -> Self {
-        let series = series(table);
-        // One bar's width is left between groups.
-        let group_px = min_bar.max(1.0) * (series.len() + 1) as f64;
-        let fit = ((width / group_px).floor() as usize).max(1);
-        let per_group = table.rows.len().div_ceil(fit).max(1);
-        let group = |rows: &[ComparisonRow]| {
-            let (first, last) = (rows.first()?, rows.last()?);
-            let label = if per_group == 1 {
-                format!("{} {}", first.kernel_index, readable(&first.kernel_name))
-            } else {
-                format!("{}–{}", first.kernel_index, last.kernel_index)
-            };
-            let mut values = vec![None; series.len()];
-            for row in rows {
-                for (value, new) in values.iter_mut().zip(cells(table, row.real_ns, &row.sim_ns)) {
-                    *value = larger(*value, new);
-                }
-            }
-            Some(Group { label, values })
-        };
-        let groups = table.rows.chunks(per_group).filter_map(group).collect();
-        Self::new(series, groups, per_group)
-    }
-
-    /// Time of all launches of each kernel together, the `most` slowest names; the rest add up in a last group.
-    pub fn by_name(table: &Comparison, most: usize) -> Self {
-        let series = series(table);
-        let mut groups: Vec<(Group, u64)> = Vec::new();
-        for row in &table.rows {
-            let label = readable(&row.kernel_name);
-            let at = groups
-                .iter()
-                .position(|(group, _)| group.label == label)
-                .unwrap_or_else(|| {
-                    let values = vec![None; series.len()];
-                    groups.push((Group { label, values }, 0));
-                    groups.len() - 1
-                });
-            if let Some((group, launches)) = groups.get_mut(at) {
-                *launches += 1;
-                for (sum, new) in group
-                    .values
-                    .iter_mut()
-                    .zip(cells(table, row.real_ns, &row.sim_ns))
-                {
-                    *sum = added(*sum, new);
-                }
-            }
-        }
-        groups.sort_by(|(a, _), (b, _)| highest(&b.values).total_cmp(&highest(&a.values)));
-        let rest = groups.split_off(most.min(groups.len()));
-        let mut groups: Vec<Group> = groups
-            .into_iter()
-            .map(|(group, launches)| Group {
-                label: times(group.label, launches),
-                ..group
-            })
-            .collect();
-        if !rest.is_empty() {
-            let mut values = vec![None; series.len()];
-            for (group, _) in &rest {
-                for (sum, new) in values.iter_mut().zip(&group.values) {
-                    *sum = added(*sum, *new);
-                }
-            }
-            let label = format!("{} more", format::plural(rest.len() as u64, "kernel"));
-            groups.push(Group { label, values });
-        }
-        Self::new(series, groups, 1)
-    }
-
-    /// A chart of groups that stand for something else than kernels, values in ns. A first series named `Real` is
-    /// drawn as measured.
+    /// A chart of groups with an axis that fits, values in ns. A first series named `Real` is drawn as measured.
     pub fn of(series: Vec<String>, groups: Vec<Group>) -> Self {
-        Self::new(series, groups, 1)
-    }
-
-    /// Finds the axis for the groups.
-    fn new(series: Vec<String>, groups: Vec<Group>, kernels_per_group: usize) -> Self {
         let top = groups
             .iter()
             .map(|group| highest(&group.values))
@@ -161,7 +74,7 @@ impl BarChart {
         Self {
             series,
             groups,
-            kernels_per_group,
+            kernels_per_group: 1,
             top_ns: ticks.last().copied().unwrap_or(1.0),
             ticks,
         }
@@ -206,47 +119,13 @@ pub fn ticks(top: f64, target: usize) -> Vec<f64> {
     (0..=count).map(|i| i as f64 * step).collect()
 }
 
-/// The series of a table: real time where there is any, then the GPUs.
-fn series(table: &Comparison) -> Vec<String> {
-    let real = table.has_real_timing.then(|| REAL.to_owned());
-    let gpu = |gpu| engine::column(gpu, table.engines.get(gpu).map_or(&[], Vec::as_slice));
-    real.into_iter().chain(table.configs.iter().map(gpu)).collect()
-}
-
-/// A row's values in the order of [`series`].
-fn cells<'a>(
-    table: &'a Comparison,
-    real_ns: Option<f64>,
-    sim_ns: &'a indexmap::IndexMap<GpuName, Option<f64>>,
-) -> impl Iterator<Item = Option<f64>> + 'a {
-    let real = table.has_real_timing.then_some(real_ns);
-    real.into_iter()
-        .chain(table.configs.iter().map(|gpu| sim_ns.get(gpu).copied().flatten()))
-}
-
-/// `name` with how often it was launched.
-fn times(name: String, launches: u64) -> String {
-    if launches > 1 {
-        format!("{name} × {}", format::count(launches))
-    } else {
-        name
-    }
-}
-
-/// The larger of two values that may be missing.
-fn larger(a: Option<f64>, b: Option<f64>) -> Option<f64> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(a.max(b)),
-        _ => a.or(b),
-    }
-}
-
-/// The sum of two values that may be missing.
-fn added(a: Option<f64>, b: Option<f64>) -> Option<f64> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(a + b),
-        _ => a.or(b),
-    }
+/// Which of `count` are shown where there is room for `room`: all, or some from the first to the last.
+pub fn spread(count: usize, room: usize) -> Vec<usize> {
+    let shown = count.min(room);
+    let steps = shown.saturating_sub(1).max(1);
+    (0..shown)
+        .map(|at| at * count.saturating_sub(1) / steps)
+        .collect()
 }
 
 /// The highest of some values; 0 without any.

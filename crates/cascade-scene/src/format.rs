@@ -144,6 +144,11 @@ pub fn plural(n: u64, one: &str) -> String {
     format!("{} {one}{s}", count(n))
 }
 
+/// A kernel's number in its run as people and traces count, from 1; `kernel_index` counts from 0.
+pub fn launch(index: u64) -> String {
+    (index + 1).to_string()
+}
+
 /// `n` in the largest unit that keeps it at 1 or above, three significant digits.
 fn scaled(n: f64, step: f64, units: &[&str]) -> String {
     if !n.is_finite() {

@@ -4,7 +4,7 @@
 use cascade_api::{Comparison, ComparisonRow, Engine, GpuName, KernelSlice, RunDetail, SimId};
 use indexmap::{IndexMap, IndexSet};
 
-use crate::chart::{BarChart, Group};
+use crate::chart::{BarChart, GPU_COLORS, Group, spread};
 use crate::comparison::{ColumnTotal, error};
 use crate::engine;
 use crate::format;
@@ -315,7 +315,7 @@ impl Kernels {
     ///
     /// Where they do not fit, neighbours share a group that shows the slowest of them: a peak never disappears.
     pub fn by_launch(&self, width: f64, min_bar: f64) -> BarChart {
-        let series = self.series();
+        let (series, charted) = (self.series(), self.charted());
         // One bar's width is left between groups.
         let group_px = min_bar.max(1.0) * (series.len() + 1) as f64;
         let fit = ((width / group_px).floor() as usize).max(1);
@@ -323,12 +323,12 @@ impl Kernels {
         let group = |from: usize| {
             let to = (from + per_group).min(self.len());
             let label = match self.name(from) {
-                Some((_, name)) if per_group == 1 => format!("{from} {name}"),
-                _ => format!("{from}–{}", to - 1),
+                Some((_, name)) if per_group == 1 => format!("{} {name}", from + 1),
+                _ => format!("{}–{to}", from + 1),
             };
             let mut values = vec![None; series.len()];
             for row in from..to {
-                self.fold(row, &mut values, f64::max);
+                self.fold(row, &charted, &mut values, f64::max);
             }
             Group { label, values }
         };
@@ -340,7 +340,7 @@ impl Kernels {
 
     /// Time of all launches of each kernel together, the `most` slowest names; the rest add up in a last group.
     pub fn by_name(&self, most: usize) -> BarChart {
-        let series = self.series();
+        let (series, charted) = (self.series(), self.charted());
         // Different names can read alike, as templates of one function do.
         let mut groups: IndexMap<&str, (u64, Vec<Option<f64>>)> = IndexMap::new();
         for row in 0..self.len() {
@@ -349,7 +349,7 @@ impl Kernels {
                 .entry(name)
                 .or_insert_with(|| (0, vec![None; series.len()]));
             *launches += 1;
-            self.fold(row, values, |sum, ns| sum + ns);
+            self.fold(row, &charted, values, |sum, ns| sum + ns);
         }
         let highest = |values: &[Option<f64>]| values.iter().flatten().copied().fold(0.0, f64::max);
         let keyed = (0..)
@@ -388,17 +388,23 @@ impl Kernels {
         BarChart::of(self.series(), Vec::new())
     }
 
+    /// The GPUs that charts show: all, or as many as there are colours, from the first to the last.
+    pub fn charted(&self) -> Vec<usize> {
+        spread(self.columns.len(), GPU_COLORS)
+    }
+
     /// What the charts' bars stand for: real time where there is any, then the GPUs.
     fn series(&self) -> Vec<String> {
         let real = self.has_real.then(|| "Real".to_owned());
-        let gpus = self.gpus().map(|(gpu, engines)| engine::column(gpu, engines));
+        let gpus = self.charted().into_iter().filter_map(|at| self.columns.get(at));
+        let gpus = gpus.map(|column| engine::column(&column.gpu, &column.engines));
         real.into_iter().chain(gpus).collect()
     }
 
-    /// Folds a row's times into `values`, in the order of [`Self::series`].
-    fn fold(&self, row: usize, values: &mut [Option<f64>], with: fn(f64, f64) -> f64) {
+    /// Folds a row's times into `values`, in the order of [`Self::series`] for the GPUs `charted`.
+    fn fold(&self, row: usize, charted: &[usize], values: &mut [Option<f64>], with: fn(f64, f64) -> f64) {
         let real = self.has_real.then(|| self.real_ns(row));
-        let gpus = (0..self.columns.len()).map(|column| self.ns(row, column));
+        let gpus = charted.iter().map(|column| self.ns(row, *column));
         for (value, ns) in values.iter_mut().zip(real.into_iter().chain(gpus)) {
             *value = merged(*value, ns, with);
         }

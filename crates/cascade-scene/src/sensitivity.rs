@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use cascade_api::{Comparison, GpuConfig, GpuName};
 
 use crate::chart::{BarChart, Group};
+use crate::format;
 
 /// Simulated time by the size of one value.
 #[derive(Clone, Debug, PartialEq)]
@@ -125,13 +126,32 @@ impl Sensitivity {
         BarChart::of(vec!["Simulated time".to_owned()], groups.collect())
     }
 
-    /// How much faster the last point is than the first, as a share of what the value's growth could give at
-    /// most: 1 where time shrinks as the value grows, 0 where it makes no difference. `None` with one point.
-    pub fn elasticity(&self) -> Option<f64> {
+    /// What the value's growth from the smallest to the largest does, beside what it would do in proportion: where
+    /// nothing else limited the time. `None` with one size of the value.
+    pub fn told(&self) -> Option<String> {
         let (first, last) = (self.points.first()?, self.points.last()?);
-        let growth = (last.value / first.value).ln();
-        let gain = (first.ns / last.ns).ln();
-        (growth > 0.0 && growth.is_finite() && gain.is_finite()).then_some(gain / growth)
+        let growth = last.value / first.value;
+        let change = last.ns / first.ns - 1.0;
+        if !(growth > 1.0 && growth.is_finite() && change.is_finite()) {
+            return None;
+        }
+        let changed = format::deviation(change);
+        let said = match format::is_zero(&changed) {
+            true => "the time stays the same".to_owned(),
+            false => format!("the time changes by {changed}"),
+        };
+        // A latency is a time itself; sizes, clocks and bandwidths are what work is divided by.
+        let takes = ["latency", "interval", "overhead"];
+        let proportion = match takes.iter().any(|word| self.key.contains(word)) {
+            true => growth,
+            false => 1.0 / growth,
+        };
+        Some(format!(
+            "From {} to {}, {growth:.2} times as much, {said}; in proportion it would change by {}.",
+            first.value,
+            last.value,
+            format::deviation(proportion - 1.0)
+        ))
     }
 }
 

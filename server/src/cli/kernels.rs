@@ -62,7 +62,7 @@ fn table(comparison: &Comparison) -> Table {
     }
     for row in &comparison.rows {
         let mut cells = vec![
-            row.kernel_index.to_string(),
+            (row.kernel_index + 1).to_string(),
             shortened(&row.kernel_name, NAME_WIDTH),
         ];
         if comparison.has_real_timing {

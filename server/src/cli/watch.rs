@@ -89,7 +89,7 @@ fn kernel(stat: &KernelStat) -> String {
     format!(
         "{} kernel {} {}: {} cycles, {}",
         stat.sim_id,
-        stat.kernel_index,
+        stat.kernel_index + 1,
         shortened(&stat.kernel_name, 60),
         stat.gpu_sim_cycle.map_or_else(|| "-".to_owned(), grouped),
         stat.sim_time_ns.map_or_else(|| "-".to_owned(), time_ns),

@@ -72,8 +72,10 @@ async fn kernels_come_back_by_id() {
         instructions,
     };
     let id = "demo".into();
-    db.trace_kernels_replace(&id, &[kernel(9, None)]).await.unwrap();
-    db.trace_kernels_replace(&id, &[kernel(2, Some(5)), kernel(1, None)])
+    db.trace_kernels_replace(&id, &[kernel(9, None)], &["odd".into()])
+        .await
+        .unwrap();
+    db.trace_kernels_replace(&id, &[kernel(2, Some(5)), kernel(1, None)], &[])
         .await
         .unwrap();
     let detail = db.trace_detail(&id).await.unwrap().unwrap();

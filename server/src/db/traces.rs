@@ -141,10 +141,15 @@ impl Db {
             })
         };
         let kernels = rows.into_iter().map(read).collect::<DbResult<_>>()?;
+        let warnings: String = sqlx::query_scalar("SELECT warnings FROM traces WHERE id = ?")
+            .bind(id.as_str())
+            .fetch_one(&self.readers)
+            .await?;
         Ok(Some(TraceDetail {
             summary,
             metadata,
             kernels,
+            warnings: from_json("traces.warnings", &warnings)?,
         }))
     }
 
@@ -212,8 +217,18 @@ impl Db {
     }
 
     /// Stores a trace's kernel launches in place of those it had.
-    pub async fn trace_kernels_replace(&self, id: &TraceId, kernels: &[KernelLaunch]) -> DbResult<()> {
+    pub async fn trace_kernels_replace(
+        &self,
+        id: &TraceId,
+        kernels: &[KernelLaunch],
+        warnings: &[String],
+    ) -> DbResult<()> {
         let mut tx = self.write().await?;
+        sqlx::query("UPDATE traces SET warnings = ? WHERE id = ?")
+            .bind(to_json("traces.warnings", &warnings)?)
+            .bind(id.as_str())
+            .execute(&mut *tx.0)
+            .await?;
         sqlx::query("DELETE FROM trace_kernels WHERE trace_id = ?")
             .bind(id.as_str())
             .execute(&mut *tx.0)

@@ -105,10 +105,11 @@ impl Ingest {
     async fn finish(&mut self, id: &TraceId, seen: &Seen) -> Result<(), Error> {
         let (root, tree, stats) = (self.root(id), seen.tree.clone(), seen.statistics());
         let read = blocking(move || Ok(kernels::launches(&root, &tree, &stats)));
-        let launches = read.await.map_err(Error::io("reading a trace's kernels"))?;
+        let found = read.await.map_err(Error::io("reading a trace's kernels"))?;
         let stored = self.db.trace_detail(id).await?;
-        if stored.is_none_or(|trace| trace.kernels != launches) {
-            self.db.trace_kernels_replace(id, &launches).await?;
+        if stored.is_none_or(|trace| (trace.kernels, trace.warnings) != found) {
+            let (launches, warnings) = found;
+            self.db.trace_kernels_replace(id, &launches, &warnings).await?;
         }
         // Now that it is complete its list and headers count, which may be news even if no file changed.
         self.store(id, seen).await?;

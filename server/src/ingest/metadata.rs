@@ -20,7 +20,7 @@ pub(super) enum MetadataError {
     #[error("{METADATA_FILE} is larger than {MAX_METADATA_BYTES} bytes; upload without a `files` list")]
     TooLarge,
     /// It is not JSON.
-    #[error("{METADATA_FILE}:{line}:{column}: {what}")]
+    #[error("{METADATA_FILE}:{line}:{column}: not valid JSON: {what}; mend the file and upload it again")]
     Json {
         /// Line counted from 1.
         line: usize,

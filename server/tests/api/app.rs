@@ -130,7 +130,9 @@ impl TestApp {
             block: (128, 1, 1),
             instructions: Some(640),
         };
-        db.trace_kernels_replace(&id.into(), &[kernel]).await.unwrap();
+        db.trace_kernels_replace(&id.into(), &[kernel], &[])
+            .await
+            .unwrap();
         let error = (state == TraceState::Failed).then_some("profiler reported status 'failed'");
         db.trace_state_set(&id.into(), state, error).await.unwrap();
     }

@@ -140,7 +140,7 @@ async fn what_is_wrong_is_said_and_a_new_upload_is_judged_again() {
     put(&place.trace("lost"), "metadata.json", r#"{"status": "failed"}"#);
     assert_eq!(
         error_of(service, "bad").await,
-        "metadata.json:2:2: key must be a string"
+        "metadata.json:2:2: not valid JSON: key must be a string; mend the file and upload it again"
     );
     assert_eq!(
         error_of(service, "lost").await,
@@ -155,6 +155,42 @@ async fn what_is_wrong_is_said_and_a_new_upload_is_judged_again() {
     trace_in(service, "bad", TraceState::Uploading).await;
     put(&place.trace("bad"), "metadata.json", stand_in);
     trace_in(service, "bad", TraceState::Ready).await;
+    running.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_list_that_was_cut_off_is_used_with_a_warning() {
+    let place = Place::with_sims("never-run");
+    let running = place.start().await;
+    let root = place.trace("cut");
+    let files = [
+        ("traces/kernelslist.g", "kernel-1.traceg\nke"),
+        ("traces/kernel-1.traceg", "-kernel name = k\n"),
+        ("traces/kernel-2.traceg", ""),
+        ("traces/kernel-3.traceg", ""),
+    ];
+    for (path, text) in files {
+        put(&root, path, text);
+    }
+    let listed = files.map(|(path, text)| {
+        format!(
+            r#"{{"key": "accelsim-traces/cut/{path}", "bytes": {}}}"#,
+            text.len()
+        )
+    });
+    put(
+        &root,
+        "metadata.json",
+        &format!(r#"{{"files": [{}]}}"#, listed.join(",")),
+    );
+    trace_in(&running.service, "cut", TraceState::Ready).await;
+    let detail = running.service.trace(&"cut".into()).await.unwrap();
+    let expected = [
+        "traces/kernelslist.g:2: ignored: `ke` is no command",
+        "traces/kernelslist.g leaves 2 of the kernels in traces/ out, such as kernel-2.traceg: they are not simulated",
+        "traces/kernel-1.traceg:1: the header has no `-grid dim = …` line; trace the kernel again; a run fails there",
+    ];
+    assert_eq!(detail.warnings, expected);
     running.stop().await;
 }
 
@@ -379,6 +415,8 @@ async fn real_traces_become_ready_with_the_counts_they_are_known_for() {
             "{name}"
         );
         assert_eq!(kernels[0].instructions, None, "nobody counted them");
+        let detail = service.trace(&name.into()).await.unwrap();
+        assert_eq!(detail.warnings, Vec::<String>::new(), "{name} is as it should be");
     }
     let error = error_of(service, "bfs-a100-v3").await;
     assert!(

@@ -1,6 +1,7 @@
 //! Which columns are compared, a column being one GPU of one run, and how an address names them.
 
 use cascade_api::{GpuName, RunId, RunState, RunSummary, TraceId, TraceSummary};
+use cascade_scene::chart::spread;
 use cascade_scene::compare::MAX_SIDES;
 
 use super::facts::Asked;
@@ -40,12 +41,20 @@ pub(super) fn address(picks: &[Pick]) -> String {
     )
 }
 
-/// The columns an address asks for, each once and at most [`MAX_SIDES`], and what of it there is not.
-pub(super) fn choose(
-    asked: &Asked,
-    runs: &[RunSummary],
-    traces: &[TraceSummary],
-) -> (Vec<Pick>, Vec<String>) {
+/// What an address asks for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Choice {
+    /// The columns, each once and at most [`MAX_SIDES`].
+    pub(super) picks: Vec<Pick>,
+    /// Columns for which there is no room.
+    pub(super) left_out: Vec<Pick>,
+    /// What there is not.
+    pub(super) missing: Vec<String>,
+}
+
+/// The columns an address asks for. Where they are too many, some of them from the first to the last, so that a sweep
+/// is seen whole.
+pub(super) fn choose(asked: &Asked, runs: &[RunSummary], traces: &[TraceSummary]) -> Choice {
     let named = |text: &&str| !text.is_empty();
     let mut wanted: Vec<String> = asked.of.clone();
     if let Some(list) = &asked.runs {
@@ -77,12 +86,22 @@ pub(super) fn choose(
             missing.push(text.to_owned());
         }
         for pick in found {
-            if !picks.contains(&pick) && picks.len() < MAX_SIDES {
+            if !picks.contains(&pick) {
                 picks.push(pick);
             }
         }
     }
-    (picks, missing)
+    let shown = spread(picks.len(), MAX_SIDES);
+    let (picks, left_out) = picks
+        .into_iter()
+        .enumerate()
+        .partition::<Vec<_>, _>(|(at, _)| shown.contains(at));
+    let only = |picks: Vec<(usize, Pick)>| picks.into_iter().map(|(_, pick)| pick).collect();
+    Choice {
+        picks: only(picks),
+        left_out: only(left_out),
+        missing,
+    }
 }
 
 /// A column for each GPU of a run.
@@ -246,7 +265,7 @@ mod tests {
             "run-a:SM80_A100",
             "junk",
         ];
-        let (picks, missing) = choose(&asked(&of), &runs, &[]);
+        let Choice { picks, missing, .. } = choose(&asked(&of), &runs, &[]);
         let names: Vec<_> = picks
             .iter()
             .map(|pick| format!("{}:{}", pick.run, pick.gpu))
@@ -263,7 +282,7 @@ mod tests {
             .split(['?', '&'])
             .filter_map(|part| part.strip_prefix("of="))
             .collect();
-        assert_eq!(choose(&asked(&back), &runs, &[]).0, picks);
+        assert_eq!(choose(&asked(&back), &runs, &[]).picks, picks);
         let all = choose(
             &Asked {
                 runs: Some("run-b,run-a".into()),
@@ -272,12 +291,15 @@ mod tests {
             &runs,
             &[],
         )
-        .0;
+        .picks;
         assert_eq!(all.len(), 4);
         assert_eq!(all[0].run, "run-b".into());
         let many: Vec<_> = (0..9).map(|n| run(&n.to_string(), "t", false)).collect();
         let ids: Vec<_> = many.iter().map(|run| run.id.as_str()).collect();
-        assert_eq!(choose(&asked(&ids), &many, &[]).0.len(), MAX_SIDES);
+        let chosen = choose(&asked(&ids), &many, &[]);
+        assert_eq!((chosen.picks.len(), chosen.left_out.len()), (MAX_SIDES, 10));
+        let ends = [&chosen.picks[0], &chosen.picks[MAX_SIDES - 1]].map(|pick| pick.run.as_str());
+        assert_eq!(ends, ["0", "8"], "from the first to the last");
     }
 
     #[test]
@@ -285,12 +307,12 @@ mod tests {
         let runs = [run("run-a", "t", true)];
         let traces = [trace("t", "sm_90", Some("opt"))];
         assert_eq!(
-            choose(&Asked::default(), &runs, &traces).0.len(),
+            choose(&Asked::default(), &runs, &traces).picks.len(),
             2,
             "the first sample set stands in"
         );
         assert!(
-            choose(&asked(&[""]), &runs, &traces).0.is_empty(),
+            choose(&asked(&[""]), &runs, &traces).picks.is_empty(),
             "{}",
             address(&[])
         );
@@ -308,7 +330,7 @@ mod tests {
         let (sample, pair) = (run("run-s", "s", true), run("run-2", "t", false));
         let traces = [trace("s", "sm_90", Some("opt"))];
         let chosen = |runs: &[RunSummary]| {
-            let (picks, missing) = choose(&Asked::default(), runs, &traces);
+            let Choice { picks, missing, .. } = choose(&Asked::default(), runs, &traces);
             assert!(missing.is_empty(), "{missing:?}");
             let names = picks.iter().map(|pick| format!("{}:{}", pick.run, pick.gpu));
             names.collect::<Vec<_>>().join(" ")
@@ -335,7 +357,7 @@ mod tests {
             ..Asked::default()
         };
         let runs = [run("run-2", "t", false), run("run-s", "s", true)];
-        assert_eq!(choose(&set, &runs, &traces).0[0].run, "run-s".into());
+        assert_eq!(choose(&set, &runs, &traces).picks[0].run, "run-s".into());
     }
 
     #[test]

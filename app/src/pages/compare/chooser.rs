@@ -52,6 +52,16 @@ pub(super) fn Chooser(
             view! { <Notice tone=Tone::Warn><p>{text}</p></Notice> }
         })
         .collect();
+    let left_out = (!facts.left_out.is_empty()).then(|| {
+        let names: Vec<_> = facts.left_out.iter().map(|pick| pick.gpu.as_str()).collect();
+        let all = picks.len() + names.len();
+        let text = format!(
+            "{} of {all} columns are shown. Not shown: {}.",
+            picks.len(),
+            names.join(", ")
+        );
+        view! { <p class="muted small">{text}</p> }
+    });
     let link = format!("{}{}", use_site().url.trim_end_matches('/'), address(&picks));
     let offers = offered(&facts.runs, &facts.traces, &picks);
     let copy = move || view! { <CopyButton text=link label="Copy the link to these columns" /> };
@@ -60,6 +70,7 @@ pub(super) fn Chooser(
             {none}
             <div class="compare-columns">{cards}</div>
             {missing}
+            {left_out}
             {mixing}
             <Offers picks offers />
             <SampleNote any=any_sample />

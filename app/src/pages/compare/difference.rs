@@ -163,7 +163,7 @@ fn one_row(difference: &Scene, lines: &Lines, row: &Row) -> impl IntoView + use<
         (kernel.recorded.clone(), shape, group)
     });
     let place = (difference.level == Level::Launch)
-        .then(|| view! { <td class="number muted">{format::count(row.place as u64)}</td> });
+        .then(|| view! { <td class="number muted">{format::launch(row.place as u64)}</td> });
     let head = match kernel {
         Some((recorded, shape, group)) => view! {
             <td class="kernel" title=recorded>{name}</td>

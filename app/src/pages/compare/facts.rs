@@ -10,7 +10,7 @@ use cascade_scene::compare::scatter::Source;
 use cascade_scene::compare::{Side, letter};
 use cascade_scene::request::columns;
 
-use super::choice::{Pick, choose};
+use super::choice::{Choice, Pick, choose};
 use crate::data::{self, DataError};
 
 /// Most kernels of all sims of a run that come with the page; what is longer the browser asks for once it is alive.
@@ -43,6 +43,8 @@ pub(super) struct GpuStatus {
 pub(super) struct Facts {
     /// The columns from left to right.
     pub(super) picks: Vec<Pick>,
+    /// Columns that the address asks for and that there is no room for.
+    pub(super) left_out: Vec<Pick>,
     /// What the address names and the workspace does not have.
     pub(super) missing: Vec<String>,
     /// Each run of a column once.
@@ -71,7 +73,11 @@ impl Facts {
     pub(super) async fn read(asked: Asked) -> Result<Self, DataError> {
         let runs = data::runs().await?;
         let traces = data::traces().await?;
-        let (picks, missing) = choose(&asked, &runs, &traces);
+        let Choice {
+            picks,
+            left_out,
+            missing,
+        } = choose(&asked, &runs, &traces);
         let mut of: Vec<RunFacts> = Vec::new();
         let mut gpus: Vec<GpuStatus> = Vec::new();
         for pick in &picks {
@@ -84,6 +90,7 @@ impl Facts {
         }
         Ok(Self {
             picks,
+            left_out,
             missing,
             of,
             gpus,

@@ -90,7 +90,7 @@ pub(super) fn SweepFields(
             <SelectInput id=SWEEP value=swept options invalid=wrong_at(refusal, SWEEP) />
         </Field>
         <Show when=move || !swept.get().is_empty()>
-            <Field label="Its sizes" id=SIZES error=sizes>
+            <Field label="Its values" id=SIZES error=sizes>
                 <TextInput id=SIZES value=values invalid=Signal::derive(move || sizes.get().is_some()) />
             </Field>
         </Show>

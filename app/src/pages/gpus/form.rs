@@ -20,22 +20,22 @@ pub(super) fn read_value(fact: &GpuFact, text: &str) -> Result<Option<f64>, Stri
 /// The values of a sweep, separated by commas or spaces; `None` where there are none.
 pub(super) fn read_sweep(fact: &GpuFact, text: &str) -> Result<Option<Vec<f64>>, String> {
     let words = text.split([',', ' ', ';']).filter(|word| !word.is_empty());
-    let values: Option<Vec<f64>> = words
-        .map(|word| {
-            word.parse()
-                .ok()
-                .filter(|value| (fact.min..=fact.max).contains(value))
-        })
-        .collect();
-    match values {
-        Some(values) if values.is_empty() => Ok(None),
-        Some(values) if values.len() <= MAX_SWEEP_VALUES => Ok(Some(values)),
-        Some(_) => Err(format!("At most {MAX_SWEEP_VALUES} values")),
-        None => Err(format!(
-            "Numbers from {} to {}, separated by commas",
-            fact.min, fact.max
-        )),
+    let (min, max) = (fact.min, fact.max);
+    let value = |word: &str| {
+        let value = word.parse().ok().filter(|value| (min..=max).contains(value));
+        value.ok_or_else(|| format!("{word} is no number from {min} to {max}; separate values by commas"))
+    };
+    let values: Vec<f64> = words.map(value).collect::<Result<_, _>>()?;
+    match values.len() {
+        0 => Ok(None),
+        1..=MAX_SWEEP_VALUES => Ok(Some(values)),
+        _ => Err(format!("At most {MAX_SWEEP_VALUES} values")),
     }
+}
+
+/// What the GPUs of a sweep are called before their values, as the server does where nobody names them.
+pub(super) fn sweep_name(base: &str, key: &str) -> String {
+    format!("{base}_{}", key.rsplit('.').next().unwrap_or(key))
 }
 
 /// Keys of which the first must not have more than the second. `latency.dram` moves with `latency.l2`.

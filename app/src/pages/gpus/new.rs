@@ -9,7 +9,7 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_query_map};
 
 use super::fields::{BaseField, Row, SweepFields, TraceField, at, value_row, wrong_at};
-use super::form::{read_sweep, suggested};
+use super::form::{read_sweep, suggested, sweep_name};
 use super::send::{NAME, prefix, read, share_out};
 use crate::data::{self, segment};
 use crate::ui::{Card, Crumb, Field, Notice, PageHead, Refusal, TextInput, Tone, loaded, plain_answer};
@@ -85,9 +85,16 @@ fn Form(
     let fact = StoredValue::new(known);
     let swept_fact =
         move || fact.with_value(|facts| facts.iter().find(|fact| fact.key == swept.get()).cloned());
+    let (of, default) = (base.clone(), name.get_untracked());
     Effect::new(move || {
         if let Some(swept) = swept_fact() {
             values.set(fact.with_value(|facts| suggested(&swept, facts)));
+            // Two sweeps of different values must not meet; a name of one's own stays.
+            let before = name.get_untracked();
+            let of_sweep = |fact: &GpuFact| before == sweep_name(of.as_str(), &fact.key);
+            if before == default || fact.with_value(|facts| facts.iter().any(of_sweep)) {
+                name.set(sweep_name(of.as_str(), &swept.key));
+            }
         }
     });
     let sweep = Memo::new(move |_| match swept_fact() {

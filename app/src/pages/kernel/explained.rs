@@ -112,8 +112,11 @@ fn Head(
     let full = (readable(&stat.kernel_name) != stat.kernel_name)
         .then(|| view! { <p class="kernel-full mono muted">{stat.kernel_name.clone()}</p> });
     let gpu_href = format!("/gpus/{}", segment(gpu.name.as_str()));
-    let finished = format::count(detail.kernels_done.max(index + 1));
-    let place = format!("kernel #{}, {finished} finished", format::count(index));
+    let place = format!(
+        "kernel {} of {}",
+        format::count(index + 1),
+        format::count(detail.kernels_done.max(index + 1))
+    );
     view! {
         <header class="kernel-head">
             {title}

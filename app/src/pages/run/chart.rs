@@ -27,6 +27,15 @@ pub(super) fn Charts(
             .map(|(i, name)| (chart.color(i).name(), name.clone()));
         named.collect::<Vec<_>>()
     });
+    // Colours that come again would tell nothing.
+    let few = untrack(|| live.kernels(|table| (table.charted().len(), table.gpus().count())));
+    let few = (few.0 < few.1).then(|| {
+        let text = format!(
+            "The chart shows {} of {} GPUs; the table below has all.",
+            few.0, few.1
+        );
+        view! { <p class="muted small">{text}</p> }
+    });
     let legend = move || {
         let item = |(color, name)| {
             view! { <span class="legend-item"><i class=format!("swatch {color}") aria-hidden="true"></i>{name}</span> }
@@ -43,6 +52,7 @@ pub(super) fn Charts(
             />
             <div class="legend">{legend}</div>
         </div>
+        {few}
         <Show when=move || by_name.get() fallback=move || view! { <ByLaunch live /> }>
             <ByName live />
         </Show>

@@ -22,7 +22,7 @@ pub(super) fn Kernels(
         <Card title="Kernels">
             <Show
                 when=move || !empty.get()
-                fallback=|| view! { <p class="muted">"No kernel has finished yet."</p> }
+                fallback=|| view! { <p class="muted">"No kernel has finished."</p> }
             >
                 <Totals live />
                 <Charts live />
@@ -183,7 +183,7 @@ fn cells(table: &Table, row: usize) -> AnyView {
         })
         .collect();
     view! {
-        <td class="number muted">{row.to_string()}</td>
+        <td class="number muted">{format::launch(row as u64)}</td>
         <td class="kernel" title=full.to_owned()>{name.to_owned()}</td>
         {real}
         {gpus}

@@ -71,12 +71,7 @@ fn Chart(
             }
         })
         .collect();
-    let said = sweep.elasticity().map(|share| {
-        let percent = (share * 100.0).round();
-        format!(
-            "From the smallest to the largest value, time shrinks by {percent} % of what it would if nothing else limited it."
-        )
-    });
+    let said = sweep.told();
     let columns = [
         format!("#{}", sweep.key),
         "GPU".into(),

@@ -247,7 +247,7 @@ fn row(run: &RunSummary, chosen: Option<RwSignal<Vec<RunId>>>) -> impl IntoView 
                 </span>
             </td>
             <td><a href=trace>{run.trace_id.to_string()}</a></td>
-            <td>{entries.join(", ")}</td>
+            <td><span class="clamp">{entries.join(", ")}</span></td>
             <td class="number nowrap">{format::count(done.into())} " / " {format::count(all.into())} {failed}</td>
             <td class="nowrap"><Age at=run.created_at /></td>
         </tr>

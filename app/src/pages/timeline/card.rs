@@ -268,17 +268,16 @@ pub(super) fn Canvas(
     };
     let on_up = move |event: leptos::ev::PointerEvent| with_hands(&|hands, stage| hands.up(stage, &event));
     let height = move || format!("height:{}px", told.height.get());
-    let words = move || {
-        match told.status.get() {
+    let words = move || match told.status.get() {
         Status::Failed(error) => {
-            view! { <Failure error on_retry=move |()| timeline.fetch(told.level.get_untracked(), true) /> }.into_any()
+            view! { <Failure error on_retry=move |()| timeline.fetch(told.level.get_untracked(), true) /> }
+                .into_any()
         }
         Status::Loading => view! { <p class="loading" role="status">"Loading kernels…"</p> }.into_any(),
         Status::Ready if told.kernels.get() == 0 => {
-            view! { <p class="muted" role="status">"No kernel has finished yet. New ones appear here as they do."</p> }.into_any()
+            view! { <p class="muted" role="status">"No kernel has finished."</p> }.into_any()
         }
         Status::Ready => ().into_any(),
-    }
     };
     view! {
         <div class="timeline" node_ref=whole>

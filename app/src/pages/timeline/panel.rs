@@ -76,7 +76,7 @@ pub(super) fn ReadOut(
     let told = timeline.told;
     let row = |running: Running| {
         let kernel = match running.kernel {
-            Some((number, name)) => format!("#{number} {name}"),
+            Some((number, name)) => format!("#{} {name}", format::launch(number)),
             None => "idle".to_owned(),
         };
         let ns = running
@@ -164,7 +164,7 @@ pub(super) fn Panel(
         Some(view! {
             <section class="timeline-panel" aria-label="Selected kernel">
                 <div class="timeline-panel-head">
-                    <h3>{format!("#{number} {short}")}</h3>
+                    <h3>{format!("#{} {short}", format::launch(number))}</h3>
                     <div class="timeline-panel-tools">
                         <button type="button" class="button ghost" on:click=move |_| timeline.change(Stage::zoom_to_selected)>"Zoom to it"</button>
                         <button type="button" class="button ghost" on:click=move |_| timeline.change(|stage| stage.select(None))>"Close"</button>

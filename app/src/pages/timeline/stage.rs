@@ -186,6 +186,8 @@ impl Stage {
     /// Selects a kernel, and brings it into view if it is not.
     pub(super) fn select(&mut self, pick: Option<Pick>) {
         self.camera.selected = pick;
+        // The tip is of what was below the pointer before lanes and view moved.
+        self.camera.hovered = None;
         if let Some((pick, range)) = pick.and_then(|pick| Some((pick, self.scene.range(pick)?))) {
             self.camera.view = self.camera.view.showing(range, self.scene.total());
             let tall = lane_height(self.scene.has_steps());

@@ -53,6 +53,7 @@ fn Detail(
         summary,
         metadata,
         kernels,
+        warnings,
     } = trace;
     let new_run = (summary.state == TraceState::Ready && !summary.sample).then(|| {
         let href = format!("/runs/new?trace={}", segment(summary.id.as_str()));
@@ -83,7 +84,7 @@ fn Detail(
             badges=badges
             actions=move || new_run
         />
-        <Hints summary=summary.clone() />
+        <Hints summary=summary.clone() warnings />
         <Facts summary=summary />
         <Card title="Kernels">{kernels}</Card>
         {metadata}
@@ -95,7 +96,11 @@ fn Detail(
 fn Hints(
     /// The trace.
     summary: TraceSummary,
+    /// What is odd in it.
+    warnings: Vec<String>,
 ) -> impl IntoView {
+    let warnings = (!warnings.is_empty())
+        .then(|| view! { <Notice tone=Tone::Warn><p class="lines">{warnings.join("\n")}</p></Notice> });
     let error = summary
         .error
         .clone()
@@ -113,7 +118,7 @@ fn Hints(
             </Notice>
         }
     });
-    (error, waiting, sample, synthetic)
+    (error, waiting, warnings, sample, synthetic)
 }
 
 /// The trace in figures.

@@ -9,11 +9,11 @@ use super::{
 
 /// A problem in one trace file, with its place.
 #[derive(Debug, thiserror::Error)]
-#[error("{file}:{line}: {kind}")]
+#[error("{file}{}: {kind}", if *line > 0 { format!(":{line}") } else { String::new() })]
 pub struct TraceError {
     /// Name of the file as the caller gave it.
     pub file: String,
-    /// Line counted from 1; in a `.tracez` file, the number of instruction lines read so far.
+    /// Line counted from 1, 0 for none; in a `.tracez` file, the number of instruction lines read so far.
     pub line: u64,
     /// What is wrong.
     pub kind: TraceErrorKind,

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use super::lines::{Cell, Lines, Pairing};
 use super::{csv, relative};
+use crate::format;
 
 /// What a row stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -250,7 +251,7 @@ impl Difference {
             ]
         };
         let row = |row: &Row| {
-            let launch = (self.level == Level::Launch).then(|| row.place.to_string());
+            let launch = (self.level == Level::Launch).then(|| format::launch(row.place as u64));
             let mut about = about(row.kernel);
             if let ([.., group], None) = (&mut about, row.kernel) {
                 *group = self.name(lines, row).to_owned();

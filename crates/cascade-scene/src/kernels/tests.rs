@@ -107,7 +107,7 @@ fn charts_keep_every_peak_and_every_kernel() {
     let chart = table.by_launch(40.0, 2.0);
     assert_eq!((chart.groups.len(), chart.kernels_per_group), (10, 10));
     assert_eq!(chart.groups[7].values, [Some(500.0)]);
-    assert_eq!(chart.groups[7].label, "70–79");
+    assert_eq!(chart.groups[7].label, "71–80");
     let chart = table.by_name(1);
     assert_eq!(chart.groups[0].label, "k2 × 33");
     assert_eq!(chart.groups[0].values, [Some(532.0)]);

@@ -428,7 +428,12 @@ impl Scene {
         let track = &self.lanes().get(pick.lane)?.track;
         let kind = self.kinds().get(track.kind(pick.at)?)?;
         let (number, ns) = (track.number(pick.at)?, track.ns(pick.at)?);
-        Some(format!("#{number} {} · {}", kind.short, format::duration_ns(ns)))
+        Some(format!(
+            "#{} {} · {}",
+            format::launch(number),
+            kind.short,
+            format::duration_ns(ns)
+        ))
     }
 }
 

@@ -56,7 +56,7 @@ fn by_kernel(slots: &[f64], view: View, width: f64) -> Vec<Tick> {
     {
         ticks.push(Tick {
             time,
-            label: format!("#{at}"),
+            label: format!("#{}", format::launch(at as u64)),
         });
         at = slots.partition_point(|slot| *slot < time + apart).max(at + 1);
     }

@@ -1,6 +1,7 @@
 //! Cascade's own engine, in this process.
 
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use bytes::Bytes;
@@ -20,6 +21,7 @@ const STATS_NAME: &str = "kernel-stats.csv";
 
 /// A trace and a GPU that fit together as far as can be told without reading kernels.
 pub(crate) struct Embedded {
+    trace_dir: PathBuf,
     kernels: Kernels,
     gpu: Gpu,
     threads: usize,
@@ -27,14 +29,16 @@ pub(crate) struct Embedded {
     dedup: Dedup,
     verify: usize,
     cache: Option<Cache>,
-    stats: std::path::PathBuf,
+    stats: PathBuf,
 }
 
 impl Embedded {
     pub(crate) fn prepare(job: &Job, run: &RunDir) -> Result<Self, SetupError> {
-        let kernels = Kernels::from_list(&job.list()).map_err(|error| SetupError(error.to_string()))?;
+        let kernels = Kernels::from_list(&job.list());
+        let kernels = kernels.map_err(|error| SetupError(within(&job.trace_dir, &error.to_string())))?;
         let gpu = find_gpu(&job.gpu, &job.gpu_dirs()).map_err(|error| SetupError(error.to_string()))?;
         Ok(Self {
+            trace_dir: job.trace_dir.clone(),
             kernels,
             gpu,
             threads: job.threads,
@@ -106,7 +110,7 @@ impl Embedded {
         match result {
             Ok(()) => log.finish().map(drop).map_err(write),
             Err(error) => {
-                let reason = error.to_string();
+                let reason = within(&self.trace_dir, &error.to_string());
                 log.fail(&reason).map_err(write)?;
                 Err(reason)
             }
@@ -137,6 +141,11 @@ impl Embedded {
         }
         Ok(())
     }
+}
+
+/// A text with the trace's files as the trace names them: where this machine keeps them tells its reader nothing.
+fn within(trace_dir: &Path, text: &str) -> String {
+    text.replace(&format!("{}/", trace_dir.display()), "")
 }
 
 /// A writer into the worker's channel. A piece goes when it is full and when the log is flushed.

@@ -99,6 +99,9 @@ fn print(trace: &TraceDetail, out: &mut Out) -> Result {
     if it.synthetic {
         out.line("synthetic: its kernels were written by Cascade, not captured on a GPU")?;
     }
+    for warning in &trace.warnings {
+        out.line(format_args!("warning: {warning}"))?;
+    }
     let mut table = Table::default()
         .number("id")
         .text("kernel")

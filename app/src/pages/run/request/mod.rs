@@ -180,7 +180,7 @@ fn Nothing(
              replace the measured ones in the trace's step timeline."
         }
         (true, _) => {
-            "No simulation of this run has sent a step timeline. The end of a succeeded simulation's log says why."
+            "No simulation of this run has sent a step timeline. One that succeeds sends it, or says in its log why not."
         }
         (false, _) => {
             "The trace has no step timeline, so only single kernels are compared. To predict whole requests, \

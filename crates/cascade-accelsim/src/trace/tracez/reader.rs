@@ -83,7 +83,7 @@ impl<R: Read + Seek> Reader<R> {
             return Err(TraceErrorKind::HeaderTooLong);
         }
         if text.pop() != Some(0) {
-            return Err(TraceErrorKind::Packed("the header does not end with a NUL"));
+            return Err(TraceErrorKind::Packed("its header is cut off"));
         }
         let (header, header_text) = parse_header(&text)?;
         let dictionary_bytes = u32_from(&mut file)? as usize;

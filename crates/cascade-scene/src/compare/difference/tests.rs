@@ -49,7 +49,7 @@ fn columns_of_one_trace_are_paired_by_position() {
     );
     assert_eq!(
         text[1],
-        "1,norm,norm,2 × 1 × 1 / 128 × 1 × 1,Layer norm,1,1,4,5,1,0.25"
+        "2,norm,norm,2 × 1 × 1 / 128 × 1 × 1,Layer norm,1,1,4,5,1,0.25"
     );
     assert_eq!(text[2], ",gemm,gemm,8 × 1 × 1 / 128 × 1 × 1,GEMM,1,,10,,,");
 
