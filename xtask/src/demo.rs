@@ -104,7 +104,41 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<()> {
     Ok(())
 }
 
-/// Runs the main job once, on a synthetic trace and the embedded engine.
+/// A trace of the demo.
+struct DemoTrace {
+    /// What it is called in the app.
+    name: &'static str,
+    /// What it is like, for people.
+    says: &'static str,
+    /// What `cascade trace synth` makes it of.
+    synth: &'static [&'static str],
+    /// The GPUs to simulate it on.
+    gpus: [&'static str; 2],
+}
+
+/// Small kernels, which a faster memory hardly helps, with steps and requests.
+const STEPS: DemoTrace = DemoTrace {
+    name: "demo-opt-125m",
+    says: "a small trace like one prefill and one decode step of OPT-125m, synthesised for sm_90",
+    synth: &["--model-like", "opt-125m", "--steps", "2", "--timeline"],
+    gpus: ["SM90_H100:2", "SM90_H200:1"],
+};
+/// A kernel that waits for memory most of its time beside two that do not, so that the GPUs differ.
+const LONG_CONTEXT: DemoTrace = DemoTrace {
+    name: "demo-long-context",
+    says: "kernels like those of a decode step of 32 sequences with 1,024 tokens of context each",
+    synth: &[
+        "--kind",
+        "layer-norm:rows=32,hidden=4096",
+        "--kind",
+        "gemm:m=64,n=4096,k=1024",
+        "--kind",
+        "decode:sequences=32,heads=32,context=1024",
+    ],
+    gpus: ["SM90_H100:1", "SM90_H200:1"],
+};
+
+/// Runs the main job twice, on synthetic traces and the embedded engine.
 pub(crate) fn demo(args: &DemoArgs) -> Result<()> {
     let started = Instant::now();
     let (cascade, site) = build(false)?;
@@ -113,43 +147,20 @@ pub(crate) fn demo(args: &DemoArgs) -> Result<()> {
     if data.exists() {
         std::fs::remove_dir_all(&data).with_context(|| format!("emptying {}", data.display()))?;
     }
-    let trace = data.join("trace");
     let app = App::start(&cascade, &site, &data.join("app"), args.port, args.s3_port)?;
     let cli = |rest: &[&str]| app.cli(&cascade, rest);
+    let page = |path: &str| format!("{}/token?next={path}#token={TOKEN}", app.url);
 
-    say("a small trace like one prefill and one decode step of OPT-125m, synthesised for sm_90");
-    let mut synth = cli(&[
-        "trace",
-        "synth",
-        "--model-like",
-        "opt-125m",
-        "--steps",
-        "2",
-        "--timeline",
-        "--arch",
-        "sm_90",
-        "-o",
-    ]);
-    run(synth.arg(&trace))?;
-    run(cli(&["upload"]).arg(&trace).args(["--run-name", "demo-opt-125m"]))?;
-    wait_ready(&cli)?;
-    let entries = ["--gpu", "SM90_H100:2", "--gpu", "SM90_H200:1"];
-    let created = output(cli(&["runs", "create", "demo-opt-125m", "--json"]).args(entries))?;
-    let created: serde_json::Value =
-        serde_json::from_str(&created).context("reading what `runs create` printed")?;
-    let id = created["id"]
-        .as_str()
-        .context("`runs create` printed no id")?
-        .to_owned();
-    let page = format!("{}/token?next=/runs/{id}#token={TOKEN}", app.url);
-    say(format!("watch it live: {page}"));
-    run(&mut cli(&["runs", "watch", &id]))?;
-    run(&mut cli(&["runs", "kernels", &id]))?;
+    let run = run_demo(&STEPS, &data, &cli, &|run| page(&format!("/runs/{run}")))?;
+    let long = run_demo(&LONG_CONTEXT, &data, &cli, &|run| page(&format!("/runs/{run}")))?;
     say(format!(
         "the whole demo took {:.0} s",
         started.elapsed().as_secs_f64()
     ));
-    print_line(&format!("Open the run: {page}"));
+    let run = page(&format!("/runs/{run}"));
+    let compared = page(&format!("/compare%3Fruns%3D{long}"));
+    print_line(&format!("Open the first run: {run}"));
+    print_line(&format!("Where a faster memory pays: {compared}"));
     if args.once {
         return Ok(());
     }
@@ -157,16 +168,42 @@ pub(crate) fn demo(args: &DemoArgs) -> Result<()> {
     app.wait()
 }
 
-fn wait_ready(cli: &dyn Fn(&[&str]) -> Command) -> Result<()> {
+/// Makes a trace in `data`, uploads it and simulates it; the run's id. `page` is where a run can be watched.
+fn run_demo(
+    trace: &DemoTrace,
+    data: &Path,
+    cli: &dyn Fn(&[&str]) -> Command,
+    page: &dyn Fn(&str) -> String,
+) -> Result<String> {
+    say(trace.says);
+    let folder = data.join(trace.name);
+    let synth = [&["trace", "synth", "--arch", "sm_90"], trace.synth, &["-o"]].concat();
+    run(cli(&synth).arg(&folder))?;
+    run(cli(&["upload"]).arg(&folder).args(["--run-name", trace.name]))?;
+    wait_ready(trace.name, cli)?;
+    let gpus = trace.gpus.iter().flat_map(|gpu| ["--gpu", gpu]);
+    let created = output(cli(&["runs", "create", trace.name, "--json"]).args(gpus))?;
+    let created: serde_json::Value =
+        serde_json::from_str(&created).context("reading what `runs create` printed")?;
+    let id = created["id"].as_str().context("`runs create` printed no id")?;
+    say(format!("watch it live: {}", page(id)));
+    run(&mut cli(&["runs", "watch", id]))?;
+    run(&mut cli(&["runs", "kernels", id]))?;
+    Ok(id.to_owned())
+}
+
+fn wait_ready(name: &str, cli: &dyn Fn(&[&str]) -> Command) -> Result<()> {
     let deadline = Instant::now() + READY_LIMIT;
     loop {
         // The trace is unknown until the app has looked; that is no error worth showing.
-        let shown = cli(&["trace", "info", "demo-opt-125m", "--json"]).output()?;
+        let shown = cli(&["trace", "info", name, "--json"]).output()?;
         let trace: serde_json::Value = serde_json::from_slice(&shown.stdout).unwrap_or_default();
         match trace["state"].as_str() {
             Some("ready") => return Ok(()),
-            Some("failed") => bail!("the demo's trace failed: {}", trace["error"]),
-            _ if Instant::now() > deadline => bail!("the demo's trace was not ready after {READY_LIMIT:?}"),
+            Some("failed") => bail!("the demo's trace {name} failed: {}", trace["error"]),
+            _ if Instant::now() > deadline => {
+                bail!("the demo's trace {name} was not ready after {READY_LIMIT:?}")
+            }
             _ => std::thread::sleep(Duration::from_millis(300)),
         }
     }

@@ -122,7 +122,7 @@ fn print(shown: &Shown<'_>, out: &mut Out) -> Result {
         for kernel in shown.kernels {
             let mark = if kernel.complete { "" } else { " (cut off)" };
             table.row([
-                kernel.index.to_string(),
+                (kernel.index + 1).to_string(),
                 shortened(&kernel.name, 60) + mark,
                 count(kernel.gpu_sim_cycle) + if kernel.overlaps { "*" } else { "" },
                 count(kernel.gpu_sim_insn),

@@ -82,7 +82,7 @@ fn the_table_is_for_people() {
         table,
         [
             "#  kernel                 cycles  instructions    IPC  total cycles",
-            "0  _Z9vectorAddPKfS0_Pfi   6,980       801,056  114.8         6,980",
+            "1  _Z9vectorAddPKfS0_Pfi   6,980       801,056  114.8         6,980",
             "1 kernel finished of 1 launched · 6,980 cycles · 801,056 instructions · IPC 114.8 · 160,211 instructions/s \
              simulated",
             "Ended: complete.",

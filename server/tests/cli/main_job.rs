@@ -50,7 +50,8 @@ fn a_trace_is_uploaded_simulated_and_its_results_downloaded() {
 
     for (name, words) in [
         ("h100", "did you mean SM90_H100?"),
-        ("B300", "`cascade gpus` lists"),
+        ("sm90-h200:2", "did you mean SM90_H200?"),
+        ("B300", "/gpus lists"),
     ] {
         let refused = app.run(&["runs", "create", "demo", "--gpu", name]);
         assert_eq!(refused.code, 2);

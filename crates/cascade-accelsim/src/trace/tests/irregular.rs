@@ -80,7 +80,7 @@ fn bad_headers_are_explained() {
     };
     assert_eq!(
         open(""),
-        "f:0: no `-kernel name = …` header at the start; this is not an Accel-Sim kernel trace"
+        "f: no `-kernel name = …` header at the start; this is not an Accel-Sim kernel trace"
     );
     assert!(open("GIF89a").starts_with("f:1: no `-kernel name"));
     assert!(open("-kernel name = k\n").contains("`-grid dim = …`"));

@@ -190,7 +190,7 @@ fn clusters_survive_packing_and_their_absence_too() {
 fn damaged_packed_files_are_explained() {
     let good = packed(30, &tracez::Options::default());
     let of = |bytes: &[u8]| blocks(bytes, "k.tracez").unwrap_err().to_string();
-    assert!(of(&good[..good.len() - 1]).starts_with("k.tracez:0: "));
+    assert!(of(&good[..good.len() - 1]).starts_with("k.tracez: "));
     assert!(of(&good[..10]).contains("its header is cut off"));
     let nul = good.iter().position(|byte| *byte == 0).unwrap();
     let mut index = good.clone();
@@ -202,7 +202,7 @@ fn damaged_packed_files_are_explained() {
     assert!(of(&body).contains("index and body disagree"));
     let mut frame = good;
     frame[nul + 9 + 12] ^= 1;
-    assert!(of(&frame).starts_with("k.tracez:0: "));
+    assert!(of(&frame).starts_with("k.tracez: "));
 }
 
 #[test]
