@@ -225,18 +225,10 @@ async function follow64(page: Page): Promise<{ frameMs: number; taskMs: number }
   }
 }
 
-test("64 sims of 1,000 kernels each are followed without a long task", async ({ page, context, complaints }) => {
-  test.setTimeout(600_000);
-  let seen = await follow64(page);
-  // On the clock a task also waits for the processes of 64 simulators; its own work is its CPU time. Two threads of
-  // one core slow each other down even so: what was too long is measured once more, and the better one counts.
-  if (Math.max(seen.frameMs, seen.taskMs) >= 50) {
-    const again = await context.newPage();
-    again.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
-    const second = await follow64(again);
-    await again.close();
-    seen = { frameMs: Math.min(seen.frameMs, second.frameMs), taskMs: Math.min(seen.taskMs, second.taskMs) };
-  }
-  expect(seen.frameMs, "p95 of the frames, in ms").toBeLessThan(50);
-  expect(seen.taskMs, "the most CPU time of one task on the page's main thread, in ms").toBeLessThan(50);
+test("64 sims of 1,000 kernels each are followed without a long task", async ({ page }) => {
+  test.setTimeout(240_000);
+  const { frameMs, taskMs } = await follow64(page);
+  expect(frameMs, "p95 of the frames, in ms").toBeLessThan(50);
+  // On the clock a task also waits for the processes of 64 simulators; its own work is its CPU time.
+  expect(taskMs, "the most CPU time of one task on the page's main thread, in ms").toBeLessThan(50);
 });

@@ -137,8 +137,8 @@ async fn with_names(error: cascade_client::Error, client: &Client, entries: &[Ru
         return error.into();
     };
     let names: Vec<&str> = known.iter().map(|gpu| gpu.name.as_str()).collect();
-    let given = entries.iter().map(|entry| entry.gpu_config.as_str());
-    match given.into_iter().find(|name| !names.contains(name)) {
+    let mut given = entries.iter().map(|entry| entry.gpu_config.as_str());
+    match given.find(|name| !names.contains(name)) {
         Some(unknown) => Fail::usage(format_args!("{error}; {}", meant(unknown, &names))),
         None => error.into(),
     }
