@@ -323,8 +323,8 @@ impl Kernels {
         let group = |from: usize| {
             let to = (from + per_group).min(self.len());
             let label = match self.name(from) {
-                Some((_, name)) if per_group == 1 => format!("{} {name}", from + 1),
-                _ => format!("{}–{to}", from + 1),
+                Some((_, name)) if per_group == 1 => format!("{} {name}", format::launch(from as u64)),
+                _ => format!("{}–{to}", format::launch(from as u64)),
             };
             let mut values = vec![None; series.len()];
             for row in from..to {

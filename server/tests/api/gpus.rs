@@ -239,19 +239,9 @@ async fn gpus_of_a_sweep_are_listed_by_their_value() {
         names.filter(|name| name.starts_with("SM90_H100")).collect()
     };
     assert_eq!(names(&app.get("/api/gpu-configs").await, "name"), sorted);
-    let entries: Vec<Value> = sorted
-        .iter()
-        .rev()
-        .map(|name| json!({"gpu_config": name, "count": 1}))
-        .collect();
-    let answer = app
-        .post("/api/runs", json!({"trace_id": "demo", "entries": entries}))
-        .await;
-    assert_eq!(answer.status(), StatusCode::CREATED);
-    let run: Value = answer.json().await.unwrap();
-    let run: Value = app
-        .get(&format!("/api/runs/{}", run["id"].as_str().unwrap()))
-        .await;
+    let entries: Vec<(&str, u32)> = sorted.iter().rev().map(|name| (name.as_str(), 1)).collect();
+    let (run, _) = app.run(&entries).await;
+    let run: Value = app.get(&format!("/api/runs/{run}")).await;
     assert_eq!(
         names(&run["sims"], "gpu_config"),
         sorted,

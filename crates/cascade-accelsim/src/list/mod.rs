@@ -10,7 +10,7 @@ use std::io::{self, BufRead};
 
 pub use stats::{LaunchStats, Stats};
 
-use crate::trace::error::quote;
+use crate::trace::error::{place, quote};
 use crate::trace::lines::Lines;
 use crate::trace::token::{dec, hex, trim};
 use crate::trace::{MAX_LINE_BYTES, TraceErrorKind};
@@ -20,11 +20,11 @@ pub const MAX_LIST_LINES: usize = 1 << 22;
 
 /// A list that cannot be used, with the place.
 #[derive(Debug, thiserror::Error)]
-#[error("{file}:{line}: {kind}")]
+#[error("{file}{}: {kind}", place(*.line))]
 pub struct ListError {
     /// Name of the file as the caller gave it.
     pub file: String,
-    /// Line counted from 1.
+    /// Line counted from 1, 0 for none.
     pub line: u64,
     /// What is wrong.
     pub kind: ListErrorKind,

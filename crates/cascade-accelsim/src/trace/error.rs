@@ -9,7 +9,7 @@ use super::{
 
 /// A problem in one trace file, with its place.
 #[derive(Debug, thiserror::Error)]
-#[error("{file}{}: {kind}", if *line > 0 { format!(":{line}") } else { String::new() })]
+#[error("{file}{}: {kind}", place(*.line))]
 pub struct TraceError {
     /// Name of the file as the caller gave it.
     pub file: String,
@@ -167,6 +167,14 @@ fn remedy(error: &io::Error) -> &'static str {
         | io::ErrorKind::InvalidInput
         | io::ErrorKind::Other => "; the file is damaged or was cut off, copy or trace it again",
         _ => "",
+    }
+}
+
+/// Where in a file: nothing where no line is to blame.
+pub(crate) fn place(line: u64) -> String {
+    match line {
+        0 => String::new(),
+        line => format!(":{line}"),
     }
 }
 
